@@ -9,7 +9,7 @@ export { ConnectorEntity } from './connectors/connector-registry.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
-export * from './kill-switch/kill-switch.entity.js';
+export { KillSwitchEntity } from './kill-switch/kill-switch.js';
 export { ChannelEntity } from './notifications/channel.js';
 export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';

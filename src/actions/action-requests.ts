@@ -199,52 +199,36 @@ export class ActionRequests {
   }
 
   /**
-   * Creates the actions of successive steps of several playbook runs in the caller's transaction, which has the permit of the
-   * kill switch. Pending actions begin after the commit. If an action repeats an earlier action, the earlier action is returned
-   * instead, locked, so that it ends after the transaction.
-   *
-   * @returns for each run the actions of its first steps. All except the last have ended with their creation.
+   * Creates the actions of steps of several playbook runs, one for each run, in the caller's transaction, which has the permit
+   * of the kill switch. Pending actions begin after the commit. If an action repeats an earlier action, the earlier action is
+   * returned instead, locked, so that it ends after the transaction.
    */
-  async createOrBorrow(tx: Tx, all: readonly (readonly ActionToCreate[])[]): Promise<Action[][]> {
+  async createOrBorrow(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     const answers = new Map<ActionToCreate, Action>();
     const started: StartedAction[] = [];
-    let open = all.filter((steps) => steps.length > 0);
+    let open = wanted;
     while (open.length > 0) {
-      const wanted = open.flat();
-      const twins = await this.duplicates.of(tx, wanted);
-      const twinOf = new Map(wanted.map((one, at) => [one, twins[at]]));
-      const isNew = (one: ActionToCreate): boolean => {
-        const twin = twinOf.get(one);
+      const twins = await this.duplicates.of(tx, open);
+      const fresh = open.filter((one, at) => {
+        const twin = twins[at];
         return twin === undefined || (twin !== EARLIER && !this.satisfiesStep(twin, one));
-      };
-      const fresh = open.flatMap((steps) => this.creatable(steps, isNew));
-      const created = await this.createAll(tx, fresh);
-      for (const [at, action] of created.entries()) {
+      });
+      for (const [at, action] of (await this.createAll(tx, fresh)).entries()) {
         const { connector } = fresh[at]!;
         answers.set(fresh[at]!, action);
         if (action.status === 'pending') started.push({ action, connector: connector! });
       }
-      for (const [first] of open) {
-        const twin = twinOf.get(first!);
-        if (twin === undefined || twin === EARLIER || answers.has(first!)) continue;
+      for (const [at, one] of open.entries()) {
+        const twin = twins[at];
+        if (twin === undefined || twin === EARLIER || answers.has(one)) continue;
         const [action] = await this.actions.lock(tx, [twin.id]);
-        if (action?.status === twin.status) answers.set(first!, action);
+        if (action?.status === twin.status) answers.set(one, action);
       }
       // A request that repeats another request of this set finds the other action in the next round.
-      open = open.filter(([first]) => !answers.has(first!));
+      open = open.filter((one) => !answers.has(one));
     }
     await this.work.add(tx, started);
-    return all.map((steps) => steps.flatMap((one) => answers.get(one) ?? []));
-  }
-
-  /** Returns the first steps whose actions are new. All actions except the last end with their creation. */
-  private creatable(
-    steps: readonly ActionToCreate[],
-    isNew: (one: ActionToCreate) => boolean,
-  ): readonly ActionToCreate[] {
-    const end = steps.findIndex((one) => !isNew(one) || !this.newAction(one).executed_at);
-    if (end < 0) return steps;
-    return steps.slice(0, isNew(steps[end]!) ? end + 1 : end);
+    return wanted.map((one) => answers.get(one)!);
   }
 
   /**

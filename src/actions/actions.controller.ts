@@ -57,10 +57,7 @@ export async function answer<T>(
 }
 
 export const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
-  applyDecorators(
-    ApiAnswer({ status: 200, description: ended, type }),
-    ApiAnswer({ status: 202, description: unfinished, type }),
-  );
+  applyDecorators(ApiAnswer(200, ended, type), ApiAnswer(202, unfinished, type));
 
 const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): MethodDecorator =>
   applyDecorators(
@@ -96,12 +93,7 @@ export class ActionsController {
     'List actions',
     'Lists the actions of all incidents, and those without an incident. Newest first, by `requested_at`. `?status=pending_approval` lists the actions that wait for a decision.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The matching actions, with the exact total.',
-    type: ActionSummaryDto,
-    list: true,
-  })
+  @ApiAnswer(200, 'The matching actions, with the exact total.', ActionSummaryDto, { list: true })
   async list(@Query(IncidentIdPipe) query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
     const page = await this.actions.list(query);
     return ListAnswer.of(page, query, presentSummary);
@@ -113,12 +105,7 @@ export class ActionsController {
     'List the types of actions',
     'Lists each action type with its parameters, the level that has to approve it, the type that undoes it, and whether an enabled connector provides it now.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'All action types.',
-    type: ActionTypeDto,
-    catalogue: true,
-  })
+  @ApiAnswer(200, 'All action types.', ActionTypeDto, { catalogue: true })
   async types(): Promise<ActionTypeDto[]> {
     return (await this.actions.types()).map(presentType);
   }
@@ -159,7 +146,7 @@ export class ActionsController {
     'Read an action',
     'Returns the action with its parameters, who requested it and who decided, its result, and the action that it rolls back or that rolled it back.',
   )
-  @ApiAnswer({ status: 200, description: 'The action.', type: ActionDto })
+  @ApiAnswer(200, 'The action.', ActionDto)
   async get(@Param('id') id: string): Promise<ActionDto> {
     return presentSummary(await this.actions.get(actionIdOf(id)));
   }
@@ -191,10 +178,7 @@ export class ActionsController {
     'List the actions on an incident',
     'Newest first, by `requested_at`. Includes the actions of playbooks.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The matching actions of the incident, with the exact total.',
-    type: ActionSummaryDto,
+  @ApiAnswer(200, 'The matching actions of the incident, with the exact total.', ActionSummaryDto, {
     list: true,
   })
   async listOfIncident(

@@ -33,7 +33,7 @@ export class AttentionController {
   )
   @ApiSchemas({ AttentionEnvelope: ATTENTION_ENVELOPE })
   @ApiExtraModels(AttentionMeta)
-  @ApiAnswer({ status: 200, description: 'The counts, and a page of items.', type: AttentionDto })
+  @ApiAnswer(200, 'The counts, and a page of items.', AttentionDto)
   async get(
     @Query() query: AttentionQueryDto,
     @CurrentPrincipal() caller: Principal,
@@ -51,11 +51,7 @@ export class AttentionController {
     'Mark an item as done',
     'Removes the item for everybody. The reason is stored in the audit trail. A later failure of the same source, connector or channel is listed again. Items with `role` admin require an admin.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The item is marked as done.',
-    type: DoneAttentionItemDto,
-  })
+  @ApiAnswer(200, 'The item is marked as done.', DoneAttentionItemDto)
   async done(
     @Param('id') id: string,
     @Body() { reason }: AttentionDoneDto,

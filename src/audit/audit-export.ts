@@ -180,11 +180,9 @@ export class AuditExport {
     const textOf = (lines: readonly ExportLine[]) =>
       sum.add(lines.map((line) => JSON.stringify(line)));
     yield textOf([header]);
-    const last = BigInt(header.last_seq);
-    for (let seq = BigInt(header.previous.seq); ;) {
-      const page = await this.chain.sealsAfter(manager, seq, { last, limit: PAGE_ROWS });
-      if (page.length === 0) break;
-      seq = page.at(-1)!.seq;
+    const range = { last: BigInt(header.last_seq), limit: PAGE_ROWS };
+    const seals = this.chain.sealedPages(manager, BigInt(header.previous.seq), range);
+    for await (const page of seals) {
       sum.sealed += page.length;
       yield textOf(page.map(sealedLine));
     }
@@ -199,7 +197,7 @@ export class AuditExport {
       sum.unsealed += page.length;
       yield textOf(page.map((row) => entryLine(row)));
     }
-    yield `${sum.end(this.keys.chain.first)}\n`;
+    yield `${sum.end(this.keys.ring.first)}\n`;
   }
 }
 
@@ -262,7 +260,7 @@ export class ExportCheck {
     if (line.type !== 'entry') return this.fault('is not a line of an export');
     if (line.seal) return this.follow(line, line.seal, this.point);
     this.sum.unsealed += 1;
-    if (!isGenuine(rowOf(line), this.keys.rows)) this.fault('was changed', line.id);
+    if (!isGenuine(rowOf(line), this.keys.ring)) this.fault('was changed', line.id);
   }
 
   private begin(line: HeaderLine): void {
@@ -285,7 +283,7 @@ export class ExportCheck {
 
   private close(line: EndLine, text: string): void {
     this.ended = true;
-    const named = this.keys.chain.find(line.key_id);
+    const named = this.keys.ring.find(line.key_id);
     if (!named) this.fault(`needs the key ${line.key_id}, which SECRETS_KEY does not hold`);
     else if (this.sum.end(named) !== text) {
       this.fault('the end does not fit: lines were changed, added or removed');

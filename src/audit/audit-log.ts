@@ -87,7 +87,7 @@ export class AuditLog {
       subject_id: boundedText(subjectId(entry.subject.id)),
       details: boundedDetails(entry.details ?? {}),
     };
-    const { id, key } = this.keys.rows.first;
+    const { id, key } = this.keys.ring.first;
     return { ...content, key_id: id, mac: rowMac(key, content) };
   }
 }

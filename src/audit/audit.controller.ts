@@ -38,7 +38,7 @@ export class AuditController {
     'List who did what, and when',
     'Newest first. Contains all changes, logins and refused requests. An entry is written in the transaction of its change and gets its `hash` within about one second.',
   )
-  @ApiAnswer({ status: 200, description: 'The entries.', type: AuditRecordDto, list: true })
+  @ApiAnswer(200, 'The entries.', AuditRecordDto, { list: true })
   async list(@Query() query: AuditQueryDto): Promise<ListAnswer<AuditRecordDto>> {
     return ListAnswer.of(await this.audit.list(query), query, presentRecord);
   }
@@ -57,9 +57,7 @@ export class AuditController {
       'The file is UTF-8 text to be read line by line, and may be large. Generated clients that choose the type of the result\n' +
       'return a Blob or a stream; if they ask how to read it, choose text.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The lines. A file without a line of `type` `end` is incomplete.',
+  @ApiAnswer(200, 'The lines. A file without a line of `type` `end` is incomplete.', undefined, {
     contentType: 'application/x-ndjson',
     schema: EXPORT_SCHEMA,
     headers: {
@@ -87,7 +85,7 @@ export class AuditController {
     'Find out whether the audit trail was tampered with',
     'Reads all entries: one to two seconds per hundred thousand.',
   )
-  @ApiAnswer({ status: 200, description: 'The result.', type: AuditVerificationDto })
+  @ApiAnswer(200, 'The result.', AuditVerificationDto)
   verify(): Promise<AuditVerificationDto> {
     return this.trail.verify();
   }

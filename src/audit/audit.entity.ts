@@ -82,7 +82,7 @@ export class AuditChainEntity {
   readonly found_invalid_at: Date | null;
 }
 
-/** Older key of rows and seals, encrypted with the first key of SECRETS_KEY, and the number of its last seal. */
+/** Older key of the trail, encrypted with the first key of SECRETS_KEY, and the number of its last seal. */
 @Entity('audit_retired_keys')
 export class AuditRetiredKeyEntity {
   @PrimaryColumn({ type: 'text' })

@@ -12,7 +12,7 @@ import {
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';
-import { ApiKeysService } from './api-keys.service.js';
+import { AccountsService } from './accounts.service.js';
 import {
   ApiKeyDto,
   ApiKeyInputDto,
@@ -31,7 +31,6 @@ import {
 } from './auth.dto.js';
 import { CurrentPrincipal, type Principal } from './principal.js';
 import { SessionsService } from './sessions.service.js';
-import { UsersService } from './users.service.js';
 
 const NAME_TAKEN = ApiErrorMeanings({
   conflict:
@@ -44,7 +43,7 @@ const presentCreated = present(CreatedApiKeyDto);
 @Controller('api/api-keys')
 @Requires('admin')
 export class ApiKeysController {
-  constructor(private readonly keys: ApiKeysService) {}
+  constructor(private readonly accounts: AccountsService) {}
 
   @Post()
   @Operation(
@@ -53,14 +52,14 @@ export class ApiKeysController {
     'Shows the key only once, because only its hash is stored. The key acts as `key:<name>`. For the four-eyes check it counts as the person who created it.',
   )
   @NAME_TAKEN
-  @ApiAnswer({ status: 201, description: 'The new key.', type: CreatedApiKeyDto })
+  @ApiAnswer(201, 'The new key.', CreatedApiKeyDto)
   async create(
     @Body() body: ApiKeyInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedApiKeyDto> {
     const remember = idempotency.remember(presentCreated, { secret: true });
-    return presentCreated(await this.keys.create(caller, body, remember));
+    return presentCreated(await this.accounts.createKey(caller, body, remember));
   }
 
   @Get()
@@ -69,23 +68,19 @@ export class ApiKeysController {
     'List the API keys',
     'Newest first, without secrets. `last_used_at` helps to find unused keys.',
   )
-  @ApiAnswer({ status: 200, description: 'The valid keys.', type: ApiKeyDto, list: true })
+  @ApiAnswer(200, 'The valid keys.', ApiKeyDto, { list: true })
   async list(@Query() query: ApiKeyQueryDto): Promise<ListAnswer<ApiKeyDto>> {
-    return ListAnswer.of(await this.keys.list(query), query, present(ApiKeyDto));
+    return ListAnswer.of(await this.accounts.listKeys(query), query, present(ApiKeyDto));
   }
 
   @Delete(':id')
   @Operation('deleteApiKey', 'Revoke an API key', 'Cannot be undone. The name is not reused.')
-  @ApiAnswer({
-    status: 200,
-    description: 'The key is revoked on all replicas within one second.',
-    type: DeletedResourceDto,
-  })
+  @ApiAnswer(200, 'The key is revoked on all replicas within one second.', DeletedResourceDto)
   async delete(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
-    await this.keys.revoke(caller, id);
+    await this.accounts.revokeKey(caller, id);
     return { id, deleted: true };
   }
 }
@@ -101,7 +96,7 @@ const LAST_ADMIN = ApiErrorMeanings({
 @Controller('api/users')
 @Requires('admin')
 export class UsersController {
-  constructor(private readonly users: UsersService) {}
+  constructor(private readonly accounts: AccountsService) {}
 
   @Post()
   @Operation(
@@ -109,7 +104,7 @@ export class UsersController {
     'Make a user',
     'The password must not be common or contain the name. The person can change it with `PUT /api/me/password`.',
   )
-  @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
+  @ApiAnswer(201, 'The user.', UserDto)
   @ApiErrors('weak_password')
   @NAME_TAKEN
   async create(
@@ -117,21 +112,23 @@ export class UsersController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<UserDto> {
-    return presentUser(await this.users.create(caller, body, idempotency.remember(presentUser)));
+    return presentUser(
+      await this.accounts.createUser(caller, body, idempotency.remember(presentUser)),
+    );
   }
 
   @Get()
   @Operation('listUsers', 'List the users', 'Newest first, including disabled users.')
-  @ApiAnswer({ status: 200, description: 'The users.', type: UserDto, list: true })
+  @ApiAnswer(200, 'The users.', UserDto, { list: true })
   async list(@Query() query: UserQueryDto): Promise<ListAnswer<UserDto>> {
-    return ListAnswer.of(await this.users.list(query), query, presentUser);
+    return ListAnswer.of(await this.accounts.listUsers(query), query, presentUser);
   }
 
   @Get(':id')
   @Operation('getUser', 'Read a user', 'Its password is never shown, not even as a hash.')
-  @ApiAnswer({ status: 200, description: 'The user.', type: UserDto })
+  @ApiAnswer(200, 'The user.', UserDto)
   async get(@Param('id') id: string): Promise<UserDto> {
-    return presentUser(await this.users.get(id));
+    return presentUser(await this.accounts.getUser(id));
   }
 
   @Put(':id')
@@ -140,7 +137,7 @@ export class UsersController {
     'Change the role or the password of a user, disable or enable it',
     'A new role applies to existing sessions. While a user is disabled, the keys of the user do not work.',
   )
-  @ApiAnswer({ status: 200, description: 'The user after the change.', type: UserDto })
+  @ApiAnswer(200, 'The user after the change.', UserDto)
   @ApiErrors('invalid_state', 'weak_password')
   @LAST_ADMIN
   async update(
@@ -148,7 +145,7 @@ export class UsersController {
     @Body() body: UserUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<UserDto> {
-    return presentUser(await this.users.update(caller, id, body));
+    return presentUser(await this.accounts.updateUser(caller, id, body));
   }
 
   @Delete(':id')
@@ -157,7 +154,7 @@ export class UsersController {
     'Delete a user',
     'Ends all sessions, and revokes the keys of the user unless `keys=keep`. Records keep the name, which stays taken.',
   )
-  @ApiAnswer({ status: 200, description: 'The user is deleted.', type: DeletedResourceDto })
+  @ApiAnswer(200, 'The user is deleted.', DeletedResourceDto)
   @ApiErrors('invalid_state')
   @LAST_ADMIN
   async delete(
@@ -165,7 +162,7 @@ export class UsersController {
     @Query() query: DeleteUserQueryDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
-    await this.users.delete(caller, id, query);
+    await this.accounts.deleteUser(caller, id, query);
     return { id, deleted: true };
   }
 }
@@ -184,14 +181,14 @@ export class MeController {
     'Read the identity of the caller',
     'Use it as the first request with a new key: it shows whether the key works, and its permissions.',
   )
-  @ApiAnswer({ status: 200, description: 'The caller.', type: PrincipalDto })
+  @ApiAnswer(200, 'The caller.', PrincipalDto)
   get(@CurrentPrincipal() caller: Principal): PrincipalDto {
     return presentPrincipal(caller);
   }
 
   @Put('password')
   @Operation('changeMyPassword', 'Change your own password', 'Ends your other sessions.')
-  @ApiAnswer({ status: 200, description: 'The new password is set.', type: PrincipalDto })
+  @ApiAnswer(200, 'The new password is set.', PrincipalDto)
   @ApiErrors('weak_password')
   @ApiErrorMeanings({
     invalid_credentials: 'The current password is wrong.',
@@ -212,7 +209,7 @@ export class MeController {
     'List your own sessions',
     'Newest first. End the sessions that you do not recognise. A key has no sessions.',
   )
-  @ApiAnswer({ status: 200, description: 'Your sessions.', type: LoginSessionDto, list: true })
+  @ApiAnswer(200, 'Your sessions.', LoginSessionDto, { list: true })
   async listSessions(
     @Query() query: SessionQueryDto,
     @CurrentPrincipal() caller: Principal,
@@ -229,11 +226,7 @@ export class MeController {
     'End one of your own sessions',
     'You can also end the current session. The next request must log in.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The session is ended on all replicas within one second.',
-    type: DeletedResourceDto,
-  })
+  @ApiAnswer(200, 'The session is ended on all replicas within one second.', DeletedResourceDto)
   async endSession(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,

@@ -1,3 +1,4 @@
+import { PickType } from '@nestjs/swagger';
 import { NotEquals } from 'class-validator';
 import {
   APPROVAL_LEVELS,
@@ -55,53 +56,6 @@ class ApiKeyLimitsDto {
   readonly triage?: number;
 }
 
-export class ApiKeyInputDto {
-  @Text({
-    pattern: KEY_NAME,
-    message:
-      'name must be 1 to 63 letters, digits, spaces or ._@:/()+-, beginning with a letter or digit',
-    contract: { maxLength: LONGEST_KEY_NAME },
-    description: 'Records show it as `key:<name>`. Never reused, not even after deletion.',
-  })
-  readonly name: string;
-
-  @Choice('Role', ROLES)
-  readonly role: Role;
-
-  @WholeNumber({
-    optional: true,
-    min: 1,
-    max: 3650,
-    description: 'If absent, the key does not expire.',
-  })
-  readonly expires_in_days?: number;
-
-  @LimitClassField({ optional: true, default: 'standard' })
-  readonly limit_class?: KeyLimitClass;
-
-  @Nested(() => ApiKeyLimitsDto, {
-    optional: true,
-    description: 'Limits of this key, which replace those of its class.',
-  })
-  readonly limits?: ApiKeyLimitsDto;
-}
-
-const KEY_SORTS = sortWords('created_at', 'name');
-
-export class ApiKeyQueryDto extends PageQueryDto {
-  @SortWords('ApiKeySort', KEY_SORTS)
-  readonly sort: readonly (typeof KEY_SORTS)[number][] = ['-created_at'];
-
-  @Text({
-    optional: true,
-    min: 1,
-    max: 'key:'.length + LONGEST_KEY_NAME,
-    description: 'Principal that created the keys: a user name, `key:<name>` or `system`.',
-    example: 'j.doe',
-  })
-  readonly created_by?: string;
-}
-
 export class ApiKeyDto {
   @Id('ApiKeyId')
   readonly id: string;
@@ -118,7 +72,10 @@ export class ApiKeyDto {
   @LimitClassField()
   readonly limit_class: KeyLimitClass;
 
-  @Nested(() => ApiKeyLimitsDto, { optional: true })
+  @Nested(() => ApiKeyLimitsDto, {
+    optional: true,
+    description: 'Limits of the key, which replace those of its class.',
+  })
   readonly limits?: ApiKeyLimitsDto;
 
   @Text({
@@ -145,6 +102,44 @@ export class ApiKeyDto {
   readonly last_used_at?: Date;
 }
 
+export class ApiKeyInputDto extends PickType(ApiKeyDto, ['role', 'limits']) {
+  @Text({
+    pattern: KEY_NAME,
+    message:
+      'name must be 1 to 63 letters, digits, spaces or ._@:/()+-, beginning with a letter or digit',
+    contract: { maxLength: LONGEST_KEY_NAME },
+    description: 'Records show it as `key:<name>`. Never reused, not even after deletion.',
+  })
+  readonly name: string;
+
+  @WholeNumber({
+    optional: true,
+    min: 1,
+    max: 3650,
+    description: 'If absent, the key does not expire.',
+  })
+  readonly expires_in_days?: number;
+
+  @LimitClassField({ optional: true, default: 'standard' })
+  readonly limit_class?: KeyLimitClass;
+}
+
+const KEY_SORTS = sortWords('created_at', 'name');
+
+export class ApiKeyQueryDto extends PageQueryDto {
+  @SortWords('ApiKeySort', KEY_SORTS)
+  readonly sort: readonly (typeof KEY_SORTS)[number][] = ['-created_at'];
+
+  @Text({
+    optional: true,
+    min: 1,
+    max: 'key:'.length + LONGEST_KEY_NAME,
+    description: 'Principal that created the keys: a user name, `key:<name>` or `system`.',
+    example: 'j.doe',
+  })
+  readonly created_by?: string;
+}
+
 export class CreatedApiKeyDto extends ApiKeyDto {
   @Text({ description: 'The key itself, shown only once: only its hash is stored.' })
   readonly key: string;
@@ -169,7 +164,30 @@ const NewPassword = (options: FieldOptions = {}): PropertyDecorator =>
     ),
   );
 
-export class UserInputDto {
+export class UserDto {
+  @Id('UserId')
+  readonly id: string;
+
+  @Text()
+  readonly username: string;
+
+  @Choice('Role', ROLES)
+  readonly role: Role;
+
+  @Flag()
+  readonly enabled: boolean;
+
+  @Instant()
+  readonly created_at: Date;
+
+  @Instant()
+  readonly updated_at: Date;
+
+  @Instant({ optional: true })
+  readonly last_login_at?: Date;
+}
+
+export class UserInputDto extends PickType(UserDto, ['role']) {
   @Text({
     pattern: USERNAME,
     message:
@@ -181,9 +199,6 @@ export class UserInputDto {
 
   @NewPassword()
   readonly password: string;
-
-  @Choice('Role', ROLES)
-  readonly role: Role;
 
   @Flag({ optional: true, default: true })
   readonly enabled?: boolean;
@@ -221,53 +236,21 @@ export class DeleteUserQueryDto {
   readonly keys: 'revoke' | 'keep' = 'revoke';
 }
 
-export class UserDto {
-  @Id('UserId')
-  readonly id: string;
-
-  @Text()
-  readonly username: string;
-
-  @Choice('Role', ROLES)
-  readonly role: Role;
-
-  @Flag()
-  readonly enabled: boolean;
-
-  @Instant()
-  readonly created_at: Date;
-
-  @Instant()
-  readonly updated_at: Date;
-
-  @Instant({ optional: true })
-  readonly last_login_at?: Date;
-}
-
 /** Longer than any valid name or password, so that a typing error is a wrong password instead of an invalid request. */
 export const LONGEST_GUESS = 1_024;
 
-export class PrincipalDto {
+export class PrincipalDto extends PickType(ApiKeyDto, ['role', 'limits']) {
   @Text({ description: 'Name in records: the user name, or `key:<name>`.' })
   readonly name: string;
 
   @Choice('PrincipalKind', ['key', 'user'])
   readonly kind: Principal['kind'];
 
-  @Choice('Role', ROLES)
-  readonly role: Role;
-
   @Choice('ApprovalLevel', APPROVAL_LEVELS)
   readonly approval_level: ApprovalLevel;
 
   @LimitClassField({ optional: true })
   readonly limit_class?: KeyLimitClass;
-
-  @Nested(() => ApiKeyLimitsDto, {
-    optional: true,
-    description: 'Limits of the key, if it has its own.',
-  })
-  readonly limits?: ApiKeyLimitsDto;
 }
 
 export function presentPrincipal(

@@ -9,14 +9,6 @@ export class UnauthorizedError extends AppError {
   }
 }
 
-export class TooManyFailuresError extends AppError {
-  constructor(what: string, retryAfterSeconds: number) {
-    super('rate_limited', `Too many ${what} from this address; try again later.`, {
-      headers: { 'retry-after': String(retryAfterSeconds) },
-    });
-  }
-}
-
 /** @param why end of the message, which begins with the field name */
 export class WeakPasswordError extends AppError {
   constructor(field: string, why: string) {

@@ -1,14 +1,13 @@
 import { Module } from '@nestjs/common';
+import { AccountsService } from './accounts.service.js';
 import { AuthenticationGuard } from './authentication.js';
 import { Bootstrap } from './bootstrap.js';
 import { Credentials } from './credentials.js';
 import { ApiKeysController, MeController, UsersController } from './auth.controller.js';
-import { ApiKeysService } from './api-keys.service.js';
 import { LoginController } from './login/login.controller.js';
 import { Passwords } from './passwords.js';
 import { Refusals } from './refusals.js';
 import { SessionsService } from './sessions.service.js';
-import { UsersService } from './users.service.js';
 
 @Module({
   controllers: [ApiKeysController, UsersController, MeController, LoginController],
@@ -16,11 +15,10 @@ import { UsersService } from './users.service.js';
     Credentials,
     Refusals,
     AuthenticationGuard,
-    ApiKeysService,
+    AccountsService,
     Passwords,
     SessionsService,
     Bootstrap,
-    UsersService,
   ],
   exports: [AuthenticationGuard, Credentials, Refusals],
 })

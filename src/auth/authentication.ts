@@ -6,12 +6,7 @@ import { accessOf, requiredRole } from '../platform/access/access.js';
 import type { Role } from '../platform/access/roles.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { FailureLimits } from '../platform/limits/limits.js';
-import {
-  OtherSiteError,
-  RefusedError,
-  TooManyFailuresError,
-  UnauthorizedError,
-} from './auth.errors.js';
+import { OtherSiteError, RefusedError, UnauthorizedError } from './auth.errors.js';
 import { type Credential, Credentials, hashOf, type VerifiedCredential } from './credentials.js';
 import { type Principal, requireRole } from './principal.js';
 import '@fastify/cookie';
@@ -68,7 +63,8 @@ export class AuthenticationGuard implements CanActivate {
     if (!verified) {
       // An expired session was not guessed, so it does not count as a failed attempt.
       if (credential.kind === 'user') throw new UnauthorizedError();
-      throw unknownKey(await this.failure('key', request, new UnauthorizedError()));
+      const limited = await this.failures.record('key', request.ip);
+      throw unknownKey(limited ?? new UnauthorizedError());
     }
     // A browser also sends the cookie with requests of pages of other sites.
     if (credential.kind === 'user' && isUnsafe(request) && originOf(request) !== 'same') {
@@ -102,15 +98,15 @@ export class AuthenticationGuard implements CanActivate {
 
   private async requireMetricsToken(request: FastifyRequest): Promise<void> {
     if (this.metricsHash === undefined || this.hasMetricsToken(request)) return;
-    const told = new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
-    const error = await this.failure('metrics_token', request, told);
+    const limited = await this.failures.record('metrics_token', request.ip);
+    const error = limited ?? new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
     throw credentialOf(request) ? unknownKey(error) : error;
   }
 
   /** Each writing transaction of the principal reads the credential again. */
   private principalOf(
     credential: Credential,
-    { identity }: VerifiedCredential,
+    { lookup, identity }: VerifiedCredential,
     requiredRole: Role | undefined,
   ): Principal {
     const principal: Principal & { role: Role } = {
@@ -120,20 +116,13 @@ export class AuthenticationGuard implements CanActivate {
         if (!(await this.credentials.verify(credential))) throw new UnauthorizedError();
       },
       begin: async (tx) => {
-        const role = await this.credentials.findRole(tx, identity);
-        if (!role) throw new UnauthorizedError();
-        principal.role = role;
+        const present = (await this.credentials.find([lookup], tx)).get(lookup);
+        if (!present) throw new UnauthorizedError();
+        principal.role = present.identity.role;
         if (requiredRole) requireRole(principal, requiredRole);
       },
     };
     return principal;
-  }
-
-  /** Returns `told`, or another error if the address is over the limit. */
-  private async failure(kind: 'key' | 'metrics_token', { ip }: FastifyRequest, told: AppError) {
-    const wait = await this.failures.record(kind, ip);
-    const what = kind === 'key' ? 'failed keys' : 'wrong metrics tokens';
-    return wait === undefined ? told : new TooManyFailuresError(what, wait);
   }
 }
 

@@ -13,9 +13,14 @@ import { writeWhole } from '../platform/files.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ApiKeyEntity, UserEntity } from './auth.entity.js';
 import { WeakPasswordError } from './auth.errors.js';
-import { ApiKeysService } from './api-keys.service.js';
 import { hashPassword, weaknessOf } from './passwords.js';
-import { endSessionsOf, insertUserIfNew, updateUser, userEntry } from './users.service.js';
+import {
+  changeUser,
+  endSessionsOf,
+  insertKeyIfNew,
+  insertUserIfNew,
+  userEntry,
+} from './accounts.service.js';
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
@@ -36,7 +41,6 @@ export class Bootstrap implements OnModuleInit {
     private readonly settings: Settings,
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly keys: ApiKeysService,
     private readonly audit: AuditLog,
     private readonly components: HealthComponents,
   ) {
@@ -88,7 +92,7 @@ export class Bootstrap implements OnModuleInit {
     const exists = !given && (!this.embedded || (await tx.getRepository(ApiKeyEntity).exists()));
     if (exists) return undefined;
     const wanted = { name: BOOTSTRAP_KEY, role: 'admin' } as const;
-    const created = await this.keys.insertIfNew(tx, { name: 'system' }, wanted, given);
+    const created = await insertKeyIfNew(tx, { name: 'system' }, wanted, given);
     if (!created) return undefined;
     await this.audit.record(tx, {
       actor: 'system',
@@ -144,7 +148,7 @@ export async function ensureAdmin(
     const access = { role: 'admin', enabled: true, password_hash } as const;
     const created = await insertUserIfNew(tx, { username, ...access });
     if (!created) {
-      const user = await updateUser(tx, { username }, access);
+      const user = await changeUser(tx, { username }, access);
       if (!user) return undefined;
       await endSessionsOf(tx, user.id);
     }

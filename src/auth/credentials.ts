@@ -1,7 +1,7 @@
 // SQL: statements that run for each request or writing transaction, and a recursive query.
 import { Injectable, Logger } from '@nestjs/common';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { highestRole, lowerRoleSql, type Role, roleReachesSql } from '../platform/access/roles.js';
+import { highestRole, lowerRoleSql, roleReachesSql } from '../platform/access/roles.js';
 import { Clock } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { within } from '../platform/concurrency/within.js';
@@ -40,6 +40,8 @@ type Identity = Omit<Principal, 'requiredRole' | 'requireStillValid' | 'begin' |
 
 /** A key or session, as last read from the database. */
 export interface VerifiedCredential {
+  /** Prefix of a key, or hexadecimal hash of the token of a session. */
+  readonly lookup: string;
   readonly identity: Identity;
   /** Of a key. A session is found by its hash. */
   readonly secretHash?: Buffer;
@@ -73,14 +75,6 @@ const CREDENTIALS: Statement = {
         s.last_seen_at, jsonb_build_object('kind', 'user', 'id', u.id, 'name', u.username, 'person', u.username,
           'personId', u.id, 'role', u.role, 'sessionId', s.id)
       from sessions s join users u on u.id = s.user_id where s.token_hash = any ($2::bytea[]) and ${SESSION_IS_VALID}`,
-};
-
-/** Role of the key `$1` or the session `$2`. */
-const ROLE: Statement = {
-  name: 'auth_role',
-  text: `select ${EFFECTIVE_KEY_ROLE} as role from api_keys k where k.id = $1 and ${KEY_IS_VALID}
-    union all
-    select u.role from sessions s join users u on u.id = s.user_id where s.id = $2 and ${SESSION_IS_VALID}`,
 };
 
 /** The time conditions avoid a second write of the same use by other replicas. */
@@ -223,20 +217,15 @@ export class Credentials {
     this.cache.clear();
   }
 
-  /** Finds valid keys by prefix, and valid sessions by the hexadecimal hash of their token. */
-  async find(lookups: readonly string[]): Promise<Map<string, VerifiedCredential>> {
-    type Row = VerifiedCredential & { readonly lookup: string };
+  /** Finds valid credentials by their `lookup`. A transaction sees the present state. */
+  async find(lookups: readonly string[], tx?: Tx): Promise<Map<string, VerifiedCredential>> {
     const isPrefix = (lookup: string) => lookup.length === PREFIX_LENGTH;
     const hashes = lookups.filter((lookup) => !isPrefix(lookup));
     const values = [lookups.filter(isPrefix), hashes.map((one) => Buffer.from(one, 'hex'))];
-    const rows = await this.reserved.rows<Row>(CREDENTIALS, values);
+    const rows = tx
+      ? await this.statements.rowsIn<VerifiedCredential>(tx, CREDENTIALS, values)
+      : await this.reserved.rows<VerifiedCredential>(CREDENTIALS, values);
     return new Map(rows.map((row) => [row.lookup, row]));
-  }
-
-  /** Returns `undefined` if the credential is no longer valid. */
-  async findRole(tx: Tx, used: CredentialId): Promise<Role | undefined> {
-    const [row] = await this.statements.rowsIn<{ role: Role }>(tx, ROLE, idsOf(used));
-    return row?.role;
   }
 
   /** True if any of the names belongs to the person of the caller. Names are never reused, so old records count too. */

@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { isLoopback } from '../platform/addresses/network.js';
 import { Semaphore } from '../platform/concurrency/semaphore.js';
-import { AppError, UnavailableError } from '../platform/errors/app-error.js';
+import { UnavailableError } from '../platform/errors/app-error.js';
 import { FailureLimits } from '../platform/limits/limits.js';
-import { TooManyFailuresError, WeakPasswordError } from './auth.errors.js';
+import { WeakPasswordError } from './auth.errors.js';
 import type { UserEntity } from './auth.entity.js';
 import { Refusals } from './refusals.js';
 
@@ -167,20 +167,17 @@ export class Passwords {
   private async requireUnblocked(guess: PasswordGuess, isFailure = false): Promise<void> {
     const { address, account, user } = guess;
     const check = isFailure ? 'record' : 'blocked';
-    const wait = await this.failures[check]('login', address);
-    if (wait !== undefined) {
+    const limited = await this.failures[check]('login', address);
+    if (limited) {
       this.refusals.ofStranger({ action: 'auth.login_limited' }, address);
-      throw new TooManyFailuresError('wrong passwords', wait);
+      throw limited;
     }
-    if (isTrustedAddress(guess)) return;
-    const seconds = await this.failures[check]('account', account);
-    if (seconds === undefined) return;
+    const throttled = isTrustedAddress(guess)
+      ? undefined
+      : await this.failures[check]('account', account);
+    if (!throttled) return;
     this.refusals.ofAccountLimit(user?.username);
-    throw new AppError(
-      'rate_limited',
-      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
-      { headers: { 'retry-after': String(seconds) } },
-    );
+    throw throttled;
   }
 }
 

@@ -14,22 +14,24 @@ import {
   ABSOLUTE_HOURS,
   IDLE_HOURS,
   isUsername,
-  KnownNetworkEntity,
   type Session,
   SessionEntity,
-  UserEntity,
 } from './auth.entity.js';
 import { InvalidCredentialsError, UnauthorizedError } from './auth.errors.js';
 import { createSessionToken, Credentials, sessionHashOf } from './credentials.js';
 import type { PasswordChangeDto, SessionQueryDto } from './auth.dto.js';
 import { type LoginUser, Passwords } from './passwords.js';
 import type { Principal } from './principal.js';
-import { endSessionsOf, updateUser, userEntry } from './users.service.js';
+import { changeUser, endSessionsOf, userEntry } from './accounts.service.js';
 
 const PRUNE_SECONDS = 600;
 /** Browsers send shorter texts. */
 const LONGEST_AGENT = 256;
 const KEPT_DAYS = 180;
+
+const FIND_USER = `
+  select u.*, exists (select from known_networks where user_id = u.id and network = $2) as known
+  from users u where u.username = $1`;
 
 /**
  * Begins a session, and stores the network of the login. Attempts from stored networks are accepted while other networks
@@ -108,16 +110,9 @@ export class SessionsService implements OnModuleInit {
 
   /** Runs the same statement for existing and unknown users, so that its duration reveals nothing. */
   async findUser(username: string, address: string): Promise<LoginUser | undefined> {
-    const on = 'network.user_id = account.id and network.network = :network';
-    const { entities, raw } = await this.dataSource
-      .getRepository(UserEntity)
-      .createQueryBuilder('account')
-      .addSelect('account.password_hash')
-      .leftJoin(KnownNetworkEntity, 'network', on, { network: networkOf(address) })
-      .addSelect('network.network is not null', 'known')
-      .where('account.username = :username', { username })
-      .getRawAndEntities<{ known: boolean }>();
-    return entities[0] && { ...entities[0], known: raw[0]!.known };
+    const values = [username, networkOf(address)];
+    const [user] = await this.dataSource.query<LoginUser[]>(FIND_USER, values);
+    return user;
   }
 
   /** Returns `undefined` if the user was disabled or deleted, or the password was changed, since the check. */
@@ -171,7 +166,7 @@ export class SessionsService implements OnModuleInit {
       password_hash: await this.passwords.hashChosen(name, new_password, 'new_password'),
     };
     await this.transactions.run(async (tx) => {
-      if (!(await updateUser(tx, { id }, change, { password_hash }))) throw wrong;
+      if (!(await changeUser(tx, { id }, change, { password_hash }))) throw wrong;
       await endSessionsOf(tx, id, sessionId);
       afterCommit(tx, () => this.credentials.forget());
       await this.audit.record(tx, userEntry(name, 'user.password_changed', name, { address }));

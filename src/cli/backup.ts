@@ -5,7 +5,7 @@ import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { writeBackup } from '../platform/database/backup/backup-file.js';
 import { reachServer } from '../platform/database/reach-server.js';
-import { EXCLUDED_TABLES, keysOfBackup } from './service-backup.js';
+import { givenSecretKeys, neededKeys, requireKeys } from '../platform/secrets/secret-keys.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run backup -- FILE [--without-key] [--force]
@@ -41,8 +41,13 @@ async function main(): Promise<void> {
       url: server.ownerUrl,
       schema,
       file,
-      excludedTables: EXCLUDED_TABLES,
-      keyIds: (manager) => keysOfBackup(manager, settings, values['without-key']),
+      // Ended sessions must not become valid again.
+      excludedTables: ['sessions'],
+      keyIds: async (manager) => {
+        const needed = await neededKeys(manager);
+        if (!values['without-key']) requireKeys(needed, givenSecretKeys(settings));
+        return needed;
+      },
       force: values.force,
     });
     say(

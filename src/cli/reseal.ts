@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     const first = keys.ids[0]!;
     const transactions = new Transactions(dataSource);
     const needed = await transactions.run(neededKeys);
-    const older = needed.map(({ id }) => id).filter((id) => id !== first);
+    const older = needed.filter((id) => id !== first);
     const secrets = await resealAll(dataSource, sealedColumns, new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);

@@ -4,7 +4,7 @@ import { loadSettings } from '../platform/config/load-settings.js';
 import { readBackup } from '../platform/database/backup/backup-file.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
-import { givenSecretKeys, wrongKeyError } from '../platform/secrets/secret-keys.js';
+import { givenSecretKeys, requireKeys } from '../platform/secrets/secret-keys.js';
 import { restoreService } from './service-backup.js';
 import { runCommand, say } from './command.js';
 
@@ -34,9 +34,7 @@ async function main(): Promise<void> {
   const settings = loadSettings();
   const manifest = await readBackup(file);
   // Checked before any change, because without its key the backup is useless.
-  const given = withoutKey ? undefined : givenSecretKeys(settings);
-  const missing = manifest.key_ids.filter((id) => given && !given.keys?.ids.includes(id));
-  if (given && missing.length > 0) throw wrongKeyError(given, missing, file);
+  if (!withoutKey) requireKeys(manifest.key_ids, givenSecretKeys(settings), file);
   const server = await reachServer(settings, () => undefined, true);
   try {
     const report = await restoreBackup(

@@ -1,5 +1,4 @@
 // SQL: a restore compares with temporary tables.
-import type { EntityManager } from 'typeorm';
 import { stringify } from 'yaml';
 import { shownActionId } from '../actions/action.js';
 import {
@@ -16,28 +15,8 @@ import type { Settings } from '../platform/config/settings.js';
 import type { Manifest } from '../platform/database/backup/backup-file.js';
 import { inUseError, type Restore } from '../platform/database/backup/restore-backup.js';
 import type { Tx } from '../platform/database/transactions.js';
-import {
-  acceptKeys,
-  addKeys,
-  givenSecretKeys,
-  neededKeys,
-  requireKeysOf,
-} from '../platform/secrets/secret-keys.js';
+import { acceptKeys, addKeys, neededKeys } from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
-
-/** Ended sessions must not become valid again. */
-export const EXCLUDED_TABLES = ['sessions'] as const;
-
-/** Returns the ids of the keys that a backup needs. Throws if keys are missing, unless `withoutKey`. */
-export async function keysOfBackup(
-  manager: EntityManager,
-  settings: Settings,
-  withoutKey: boolean,
-): Promise<string[]> {
-  const needed = await neededKeys(manager);
-  if (!withoutKey) requireKeysOf(needed, givenSecretKeys(settings));
-  return needed.map(({ id }) => id);
-}
 
 interface RestoreChoices {
   readonly withoutKey: boolean;
@@ -59,7 +38,7 @@ export async function restoreService(
   { withoutKey, quiet, asItWas }: RestoreChoices,
 ): Promise<string> {
   const keysInUse = inUse ? await neededKeys(tx) : [];
-  const isReadable = key_ids.every((needed) => keysInUse.some(({ id }) => id === needed));
+  const isReadable = key_ids.every((id) => keysInUse.includes(id));
   if (inUse && (withoutKey || !isReadable)) throw inUseError('was made with other keys');
   const switchBefore = asItWas ? undefined : await findActiveSwitch(tx);
   if (!asItWas) await noteAccessBeforeRestore(tx);
@@ -103,36 +82,26 @@ function countedIds(ids: readonly string[]): { count: number; ids: string[] } | 
   return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 }
 
-const COMPARED = { api_keys: 'id, revoked_at', users: 'id, enabled, deleted_at' };
-
-const change = (table: keyof typeof COMPARED, set: string, where: string) =>
-  `update ${table} now set ${set} from pg_temp.${table}_before_restore before where before.id = now.id and ${where}`;
+const NOTES = [
+  'create temporary table keys_before on commit drop as select id, revoked_at from api_keys',
+  'create temporary table users_before on commit drop as select id, enabled, deleted_at from users',
+];
 
 /** Statements in the order of execution. Each key is the name of the count in the record `database.restored`. */
 const CHANGES = {
-  api_keys_kept_revoked: change(
-    'api_keys',
-    'revoked_at = before.revoked_at',
-    'before.revoked_at is not null and now.revoked_at is null',
-  ),
-  users_kept_deleted: change(
-    'users',
-    'deleted_at = before.deleted_at, password_hash = null, updated_at = now()',
-    'before.deleted_at is not null and now.deleted_at is null',
-  ),
-  users_kept_disabled: change(
-    'users',
-    'enabled = false, updated_at = now()',
-    'now.deleted_at is null and not before.enabled and now.enabled',
-  ),
+  api_keys_kept_revoked: `
+    update api_keys now set revoked_at = before.revoked_at from keys_before before
+     where before.id = now.id and before.revoked_at is not null and now.revoked_at is null`,
+  users_kept_deleted: `
+    update users now set deleted_at = before.deleted_at, password_hash = null, updated_at = now() from users_before before
+     where before.id = now.id and before.deleted_at is not null and now.deleted_at is null`,
+  users_kept_disabled: `
+    update users now set enabled = false, updated_at = now() from users_before before
+     where before.id = now.id and now.deleted_at is null and not before.enabled and now.enabled`,
 };
 
 export async function noteAccessBeforeRestore(tx: Tx): Promise<void> {
-  for (const [table, columns] of Object.entries(COMPARED)) {
-    await tx.query(
-      `create temporary table ${table}_before_restore on commit drop as select ${columns} from ${table}`,
-    );
-  }
+  for (const statement of NOTES) await tx.query(statement);
 }
 
 /** Revokes access again that was revoked before the restore. Returns the number of changes by name, without zeros. */

@@ -7,9 +7,9 @@ import { TargetController } from '../targets/target-controller.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
 import { actionsOf } from './connector-type.js';
 import {
-  CONNECTOR_REQUEST,
   ConnectorDto,
   ConnectorHealthDto,
+  ConnectorInputDto,
   ConnectorTestDto,
   ConnectorTypeDto,
   ConnectorUpdateDto,
@@ -22,7 +22,8 @@ import { ConnectorsService } from './connectors.service.js';
 @Controller('api/connectors')
 export class ConnectorsController extends TargetController({
   name: 'Connector',
-  requests: CONNECTOR_REQUEST,
+  types: CONNECTOR_TYPES.all,
+  input: ConnectorInputDto,
   update: ConnectorUpdateDto,
   shown: ConnectorDto,
   test: ConnectorTestDto,
@@ -50,12 +51,7 @@ export class ConnectorsController extends TargetController({
     'Read the health of the connectors',
     'Enabled connectors are checked regularly. Returns the last results without waiting.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'All connectors.',
-    type: ConnectorHealthDto,
-    catalogue: true,
-  })
+  @ApiAnswer(200, 'All connectors.', ConnectorHealthDto, { catalogue: true })
   async health(): Promise<ConnectorHealthDto[]> {
     const rows = await this.targets.rows.all();
     return rows.map((row) => shownHealth(row, rows));

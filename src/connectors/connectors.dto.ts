@@ -13,19 +13,13 @@ import {
 } from '../platform/validation/fields.js';
 import { present } from '../platform/validation/present.js';
 import {
-  type RequestsByType,
   ShownTarget,
   ShownType,
   TargetInput,
   TargetTest,
   TargetUpdate,
 } from '../targets/target-contract.js';
-import {
-  CONNECTOR_TYPES,
-  type ConnectorEntity,
-  DEFAULT_PRIORITY,
-  standsBy,
-} from './connector-registry.js';
+import { type ConnectorEntity, DEFAULT_PRIORITY, standsBy } from './connector-registry.js';
 
 const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
 
@@ -110,11 +104,3 @@ export class ConnectorTypeDto extends ShownType {
   @OpenChoices('ActionTypeName', ACTION_TYPES, { description: 'Action types that it can provide.' })
   readonly actions: readonly string[];
 }
-
-export const CONNECTOR_REQUEST: RequestsByType<ConnectorInputDto> = {
-  union: 'ConnectorInput',
-  noun: 'Connector',
-  request: ConnectorInputDto,
-  otherFields: ['priority'],
-  types: CONNECTOR_TYPES.all,
-};

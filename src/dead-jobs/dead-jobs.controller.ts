@@ -24,7 +24,7 @@ export class DeadJobsController {
     'List dead jobs',
     'Returns the background jobs whose attempts all failed. Newest first.',
   )
-  @ApiAnswer({ status: 200, description: 'The jobs.', type: DeadJobDto, list: true })
+  @ApiAnswer(200, 'The jobs.', DeadJobDto, { list: true })
   async list(@Query() query: DeadJobsQueryDto): Promise<ListAnswer<DeadJobDto>> {
     return ListAnswer.of(await this.jobs.list(query), query, presentJob);
   }
@@ -36,7 +36,7 @@ export class DeadJobsController {
     'Put a dead job back into its queue',
     'Use it after you have repaired the cause. The job has all its attempts again. A job of a triage or playbook run cannot be put back: its run has failed.',
   )
-  @ApiAnswer({ status: 200, description: 'The job is queued.', type: RequeuedJobDto })
+  @ApiAnswer(200, 'The job is queued.', RequeuedJobDto)
   @ApiErrors('invalid_state')
   @ApiErrorMeanings({
     invalid_state:

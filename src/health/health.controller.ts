@@ -27,7 +27,7 @@ const HealthRead = (
     AnyQuery(),
     Operation(...operation),
     ...Object.entries(answers).map(([status, [description, type]]) =>
-      ApiAnswer({ status: Number(status), raw: true, description, type }),
+      ApiAnswer(Number(status), description, type, { raw: true }),
     ),
   );
 

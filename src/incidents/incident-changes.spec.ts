@@ -276,25 +276,6 @@ describe('the events and timeline entries of a change', () => {
     expect(timelineOf(before, same, 'alice')[0]).toMatchObject({ summary: 'Resolved.' });
   });
 
-  it.each(['open', 'triaged'] as const)(
-    'include the previous resolution if the incident becomes %s',
-    (status) => {
-      const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
-      const entry = timelineOf(resolved, applyChange(resolved, { status }, person), 'alice');
-      expect(entry[0]).toMatchObject({
-        event: 'reopened',
-        summary: `Reopened, status ${status}. It was resolved by alice at ${resolved.resolved_at!.toISOString()}: Done.`,
-        details: {
-          changes: [
-            { field: 'status', from: 'resolved', to: status },
-            { field: 'resolution', from: 'Done.', to: undefined },
-            { field: 'resolved_by', from: 'alice', to: undefined },
-          ],
-        },
-      });
-    },
-  );
-
   it('have no timeline entry if nothing differs', () => {
     const same = { title: before.title, severity: 'medium', recommended_actions: [] } as const;
     expect(recordsOf(before, applyChange(before, same, person)).timeline).toEqual([]);

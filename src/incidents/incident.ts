@@ -1,7 +1,19 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import { columnsOf } from '../platform/database/columns.js';
-import type { Classification, VerdictDto } from './dto/verdict.dto.js';
-import type { IncidentFields } from './incident-fields.js';
+import {
+  Choice,
+  Id,
+  Instant,
+  JsonObject,
+  Nested,
+  OpenChoices,
+  Text,
+  TextMap,
+} from '../platform/validation/fields.js';
+import { type Classification, CLASSIFICATIONS, VerdictDto } from './dto/verdict.dto.js';
+import { INCIDENT_FIELDS, type IncidentFields } from './incident-fields.js';
+import { MOST_RAW_DATA_BYTES, MOST_RAW_DATA_LEVELS, PHISHING_KEYS } from './raw-data-rules.js';
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -34,20 +46,38 @@ export const KNOWN_INCIDENT_TYPES = [
   'other',
 ] as const;
 
-export {
-  CLASSIFICATIONS,
-  type Classification,
-  type EvidenceDto as Evidence,
-  type IndicatorDto as Indicator,
-  type ProposedVerdictDto as MachineVerdict,
-  type VerdictDto as Verdict,
+export { CLASSIFICATIONS, type Classification };
+export type {
+  EvidenceDto as Evidence,
+  IndicatorDto as Indicator,
+  ProposedVerdictDto as MachineVerdict,
+  VerdictDto as Verdict,
 } from './dto/verdict.dto.js';
 
 export const SOURCE_STATUSES = ['open', 'resolved'] as const;
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];
 
+/** Describes `incident_type`, `raw_data` and `fields` in requests and responses. */
+export const DESCRIPTIONS = {
+  incident_type: `An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
+  raw_data: `The event as its source tells it: any JSON object of at most ${
+    MOST_RAW_DATA_BYTES / 1024
+  } KiB and ${MOST_RAW_DATA_LEVELS} levels. For \`phishing\` the keys ${PHISHING_KEYS.map(
+    (key) => `\`${key}\``,
+  ).join(', ')} are strings when they are there, \`received_at\` an ISO 8601 time.`,
+  fields: `Values of the event under the same names for every tool, each as one text. Playbooks, titles and triage read them. Well-known: ${Object.entries(
+    INCIDENT_FIELDS,
+  )
+    .map(([name, meaning]) => `\`${name}\` (${meaning})`)
+    .join(
+      ', ',
+    )}. The mapping of a webhook source may add further names. For an incident that is created by the API, \`fields\` has the well-known keys of its \`raw_data\`.`,
+};
+
+/** An incident, with the contract of the columns that responses show. */
 @Entity('incidents')
 export class IncidentEntity {
+  @Id('IncidentId')
   @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
@@ -55,77 +85,105 @@ export class IncidentEntity {
   readonly number: string;
 
   /** `INC-<year of creation in UTC>-<number>`, generated. */
+  @Text({ pattern: /^INC-\d{4}-\d{4,}$/ })
   @Column({ type: 'text', collation: 'C', insert: false, update: false })
   readonly incident_number: string;
 
+  @Text({ description: DESCRIPTIONS.incident_type })
   @Column({ type: 'text', collation: 'C' })
   readonly incident_type: string;
 
-  @Column({
-    type: 'enum',
-    enum: SEVERITIES,
-    enumName: 'incident_severity',
-  })
+  @Choice('Severity', SEVERITIES)
+  @Column({ type: 'enum', enum: SEVERITIES, enumName: 'incident_severity' })
   readonly severity: Severity;
 
+  @Choice('IncidentStatus', INCIDENT_STATUSES)
   @Column({ type: 'enum', enum: ['open', 'resolved', 'triaged'], enumName: 'incident_status' })
   readonly status: IncidentStatus;
 
+  @Text()
   @Column({ type: 'text', collation: 'C' })
   readonly source: string;
 
   /** At most LONGEST_TITLE characters: see incidentTitle, and titleLine for text of third parties. */
+  @Text({
+    description:
+      'One line that identifies the incident, given or derived from the type and raw_data.',
+  })
   @Column({ type: 'text' })
   readonly title: string;
 
-  /** State of the alert in its tool; null until the tool reports the alert as closed. */
-  @Column({ type: 'text', collation: 'C', nullable: true })
-  readonly source_status: SourceStatus | null;
+  @Instant()
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly created_at: Date;
+
+  @Instant()
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly updated_at: Date;
+
+  /** Classification of the verdict, generated. */
+  @Choice('Classification', CLASSIFICATIONS, { optional: true })
+  @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
+  readonly classification: Classification | null;
 
   /** JSON text of an object. Statements select it as text, so that every digit stays unchanged. */
+  @JsonObject({ description: DESCRIPTIONS.raw_data })
   @Column({ type: 'json' })
   readonly raw_data: string;
 
-  /** Values of the event under well-known names. */
+  @TextMap({ description: DESCRIPTIONS.fields })
   @Column({ type: 'json' })
   readonly fields: IncidentFields;
 
+  @Nested(() => VerdictDto, { optional: true, description: 'Present after triage.' })
   @Column({ type: 'json', nullable: true })
   readonly verdict: VerdictDto | null;
-
-  /** Classification of the verdict, generated. */
-  @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
-  readonly classification: Classification | null;
 
   @Column({ type: 'boolean', default: false })
   readonly verdict_by_person: boolean;
 
+  @OpenChoices('ActionTypeName', ACTION_TYPES)
   @Column({ type: 'text', array: true, default: [] })
   readonly recommended_actions: readonly string[];
 
+  @Text({
+    optional: true,
+    description: 'Removed when the status leaves `resolved`. The timeline keeps it.',
+  })
   @Column({ type: 'text', nullable: true })
   readonly resolution: string | null;
+
+  @Instant({ optional: true, description: 'Time of the last triage.' })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly triaged_at: Date | null;
+
+  @Choice('SourceStatus', SOURCE_STATUSES, {
+    optional: true,
+    description:
+      'State of the alert in its tool: `resolved` after the tool reported the end of the alert, `open` if it reported the alert again. The status of the incident does not follow it.',
+  })
+  @Column({ type: 'text', collation: 'C', nullable: true })
+  readonly source_status: SourceStatus | null;
+
+  @Instant({
+    optional: true,
+    description: 'Time of the resolution; absent unless the incident is resolved.',
+  })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly resolved_at: Date | null;
+
+  @Text({
+    optional: true,
+    description: 'Principal who resolved it; absent unless the incident is resolved.',
+  })
+  @Column({ type: 'text', nullable: true })
+  readonly resolved_by: string | null;
 
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
   @Column({ type: 'text' })
   readonly created_by: string;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly created_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly updated_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly triaged_at: Date | null;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly resolved_at: Date | null;
-
-  @Column({ type: 'text', nullable: true })
-  readonly resolved_by: string | null;
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly deleted_at: Date | null;
@@ -149,7 +207,7 @@ export const LISTED_COLUMNS = [
 export type ListedIncident = Pick<IncidentEntity, (typeof LISTED_COLUMNS)[number]>;
 
 /** Columns that are not read with an incident. Lists show the classification, and the timeline shows the creator. */
-const HIDDEN_COLUMNS = ['number', 'created_by', 'deleted_at', 'classification'] as const;
+export const HIDDEN_COLUMNS = ['number', 'created_by', 'deleted_at', 'classification'] as const;
 export const INCIDENT_COLUMNS = columnsOf(IncidentEntity, HIDDEN_COLUMNS);
 export type Incident = Pick<IncidentEntity, (typeof INCIDENT_COLUMNS)[number]>;
 

@@ -26,13 +26,6 @@ import {
 import { ChangeFeed } from '../audit/changes/change-feed.js';
 import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { IncidentsService } from './incidents.service.js';
-import {
-  IncidentChangesDto,
-  IncidentReportDto,
-  presentChanges,
-  TimelineEntryDto,
-  TimelineQueryDto,
-} from './dto/history.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -41,17 +34,23 @@ import { ListAnswer, PageQueryDto } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   CreatedIncidentDto,
+  IncidentChangesDto,
   IncidentDto,
   incidentEnvelope,
   IncidentInputDto,
   IncidentSummaryDto,
   IncidentUpdateDto,
+  presentChanges,
 } from './dto/incident.dto.js';
 import { IncidentQueryDto } from './incident-list.js';
 import { Incidents } from './incidents.js';
 import { IncidentIdPipe } from './incident-reference.js';
-import { IncidentReports } from './reports/incident-reports.js';
-import { IncidentTimeline } from './timeline/incident-timeline.js';
+import { IncidentReportDto, IncidentReports, reportList } from './reports/incident-reports.js';
+import {
+  IncidentTimeline,
+  TimelineEntryDto,
+  TimelineQueryDto,
+} from './timeline/incident-timeline.js';
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
@@ -73,7 +72,7 @@ export class IncidentsController {
     'Create an incident',
     'For reports of people and your own tools. Tools that send events should use webhooks, which recognise repeated events.',
   )
-  @ApiAnswer({ status: 201, description: 'It is open.', type: CreatedIncidentDto })
+  @ApiAnswer(201, 'It is open.', CreatedIncidentDto)
   async create(
     @Body() body: IncidentInputDto,
     @CurrentPrincipal() caller: Principal,
@@ -89,10 +88,7 @@ export class IncidentsController {
     'List incidents',
     'Newest first, unless `sort` is given. Without events and reasoning: see `GET /api/incidents/{id}`. To follow changes, use `GET /api/incidents/changes`: times are taken before a change becomes visible, so a program that polls by the last time it has seen misses incidents.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The matching incidents, with the exact total.',
-    type: IncidentSummaryDto,
+  @ApiAnswer(200, 'The matching incidents, with the exact total.', IncidentSummaryDto, {
     list: true,
   })
   async list(@Query() query: IncidentQueryDto): Promise<ListAnswer<IncidentSummaryDto>> {
@@ -116,12 +112,7 @@ export class IncidentsController {
     'Read an incident',
     'Returns the event, the verdict and the number. Send the `ETag` in If-Match to change exactly this version.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The whole incident.',
-    type: IncidentDto,
-    headers: ETAG_HEADER,
-  })
+  @ApiAnswer(200, 'The whole incident.', IncidentDto, { headers: ETAG_HEADER })
   @Header('content-type', JSON_UTF8)
   async get(
     @Param('id', IncidentIdPipe) id: string,
@@ -140,12 +131,7 @@ export class IncidentsController {
     'Lowering the severity of a critical incident requires approval level senior if `APPROVAL_RAISE_ON_CRITICAL` is on.',
   )
   @ApiIfMatch()
-  @ApiAnswer({
-    status: 200,
-    description: 'The incident after the change.',
-    type: IncidentDto,
-    headers: ETAG_HEADER,
-  })
+  @ApiAnswer(200, 'The incident after the change.', IncidentDto, { headers: ETAG_HEADER })
   @ApiErrors('precondition_failed', 'insufficient_approval_level', 'already_resolved')
   @ApiErrorMeanings({
     insufficient_approval_level:
@@ -175,12 +161,11 @@ export class IncidentsController {
     'For incidents that should not exist. Set handled incidents to resolved instead.',
   )
   @ApiIfMatch()
-  @ApiAnswer({
-    status: 200,
-    description:
-      'The incident is hidden everywhere, and its waiting actions are rejected. The audit trail stays.',
-    type: DeletedResourceDto,
-  })
+  @ApiAnswer(
+    200,
+    'The incident is hidden everywhere, and its waiting actions are rejected. The audit trail stays.',
+    DeletedResourceDto,
+  )
   @ApiErrors('precondition_failed')
   async delete(
     @Param('id', IncidentIdPipe) id: string,
@@ -197,19 +182,14 @@ export class IncidentsController {
     'List later events about an incident',
     'Oldest first. Returns events with the same id but different content than the first event, which is `raw_data` of the incident. The newest 100 are kept here; the inbox keeps all.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The later events.',
-    type: IncidentReportDto,
-    list: true,
-  })
+  @ApiAnswer(200, 'The later events.', IncidentReportDto, { list: true })
   @Header('content-type', JSON_UTF8)
   async reports(
     @Param('id', IncidentIdPipe) id: string,
     @Query() query: PageQueryDto,
   ): Promise<string> {
     const incident = await this.records.get(id);
-    return IncidentReportDto.listOf(await this.laterEvents.page(incident.id, query), query);
+    return reportList(await this.laterEvents.page(incident.id, query), query);
   }
 
   @Get(':id/timeline')
@@ -218,17 +198,11 @@ export class IncidentsController {
     'List the history of an incident',
     'All changes with author and reason, oldest first.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The history of the incident, oldest first.',
-    type: TimelineEntryDto,
-    list: true,
-  })
+  @ApiAnswer(200, 'The history of the incident, oldest first.', TimelineEntryDto, { list: true })
   async timeline(
     @Param('id', IncidentIdPipe) id: string,
     @Query() query: TimelineQueryDto,
   ): Promise<ListAnswer<TimelineEntryDto>> {
-    const page = await this.histories.page(id, query, query.sort.startsWith('-'));
-    return ListAnswer.of(page, query, present(TimelineEntryDto));
+    return ListAnswer.of(await this.histories.page(id, query), query, present(TimelineEntryDto));
   }
 }

@@ -34,7 +34,7 @@ export class KillSwitchController {
     'Read the kill switch and count waiting work',
     '`held` counts the work that waits until the switch is turned off.',
   )
-  @ApiAnswer({ status: 200, description: 'The switch.', type: KillSwitchStatusDto })
+  @ApiAnswer(200, 'The switch.', KillSwitchStatusDto)
   async get(): Promise<KillSwitchStatusDto> {
     return presentStatus(await this.killSwitch.readWithHeld());
   }
@@ -49,7 +49,7 @@ export class KillSwitchController {
     'After the response, no action, look-up or model call starts until the deactivation. The request takes more than one\n' +
       'second: earlier permits must be used or expire first.',
   )
-  @ApiAnswer({ status: 200, description: 'The switch is on.', type: KillSwitchActivationDto })
+  @ApiAnswer(200, 'The switch is on.', KillSwitchActivationDto)
   async activate(
     @Body() { reason }: KillSwitchActivationRequestDto,
     @CurrentPrincipal() caller: Principal,
@@ -68,7 +68,7 @@ export class KillSwitchController {
     'Resume automation and actions',
     'Waiting work continues. With `held: discard` it ends: actions are rejected, and runs are cancelled.',
   )
-  @ApiAnswer({ status: 200, description: 'The switch is off.', type: KillSwitchDeactivationDto })
+  @ApiAnswer(200, 'The switch is off.', KillSwitchDeactivationDto)
   async deactivate(
     @Body() body: KillSwitchDeactivationRequestDto,
     @CurrentPrincipal() caller: Principal,

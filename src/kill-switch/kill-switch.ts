@@ -1,6 +1,7 @@
 // SQL: the read of every claim of an action, the advisory lock, and a read of a database that may be older.
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { AuditLog } from '../audit/audit-log.js';
 import { within } from '../platform/concurrency/within.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
@@ -19,8 +20,34 @@ import type {
   KillSwitchDeactivationDto,
   KillSwitchDeactivationRequestDto,
 } from './kill-switch.dto.js';
-import { KillSwitchEntity } from './kill-switch.entity.js';
 import { Permit, PERMIT_MS, type Reclaim } from './permit.js';
+
+@Entity('kill_switch')
+export class KillSwitchEntity {
+  @PrimaryColumn({ type: 'boolean', default: true })
+  readonly only_row: boolean;
+
+  @Column({ type: 'boolean', default: false })
+  readonly active: boolean;
+
+  @Column({ type: 'text', nullable: true })
+  readonly reason: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly activated_by: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly activated_at: Date | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly deactivated_by: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly deactivated_at: Date | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly deactivation_reason: string | null;
+}
 
 type KillSwitchState = Omit<KillSwitchEntity, 'only_row'>;
 

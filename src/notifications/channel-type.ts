@@ -58,7 +58,7 @@ interface HookType extends Pick<ChannelType, 'name' | 'description'> {
 /** Defines a channel for people whose receiver generates a URL, which is the only secret. */
 export function defineHook({ hook, bodyOf, read, ...type }: HookType): ChannelType {
   const description = `${hook} Everybody who knows it can post, so it is a secret.`;
-  const url = { format: 'uri-with-query', minLength: 8, writeOnly: true } as const;
+  const url = { format: 'uri-with-query', writeOnly: true } as const;
   return defineChannel({
     ...type,
     audience: 'people',

@@ -18,10 +18,10 @@ import { CHANNEL_TYPES } from './channel.js';
 import type { Delivery } from './delivery.js';
 import {
   ChangedNotificationChannelDto,
-  CHANNEL_REQUEST,
   DeadDeliveriesDto,
   DeliveryQueryDto,
   NotificationChannelDto,
+  NotificationChannelInputDto,
   NotificationChannelTypeDto,
   NotificationChannelUpdateDto,
   NotificationDeliveryDto,
@@ -39,7 +39,9 @@ import { NotificationsService } from './notifications.service.js';
 @Requires('admin')
 export class NotificationsController extends TargetController({
   name: 'NotificationChannel',
-  requests: CHANNEL_REQUEST,
+  short: 'Channel',
+  types: CHANNEL_TYPES.all,
+  input: NotificationChannelInputDto,
   update: NotificationChannelUpdateDto,
   shown: NotificationChannelDto,
   changed: ChangedNotificationChannelDto,
@@ -65,7 +67,7 @@ export class NotificationsController extends TargetController({
     'List the deliveries of a notification channel',
     'Ended deliveries are removed 30 days after their event.',
   )
-  @ApiAnswer({ status: 200, description: 'Deliveries.', type: NotificationDeliveryDto, list: true })
+  @ApiAnswer(200, 'Deliveries.', NotificationDeliveryDto, { list: true })
   async listDeliveries(
     @Param('id') channelId: string,
     @Query() query: DeliveryQueryDto,
@@ -81,7 +83,7 @@ export class NotificationsController extends TargetController({
     'Redeliver dead deliveries',
     'Attempts deliveries of the channel that died since the given time for another day, in the order of their events. At most 10000 per request, the earliest deaths first.',
   )
-  @ApiAnswer({ status: 202, description: 'Number of deliveries.', type: RedeliveredDeliveriesDto })
+  @ApiAnswer(202, 'Number of deliveries.', RedeliveredDeliveriesDto)
   @ApiErrors('invalid_state')
   @ApiErrorMeanings({ invalid_state: 'The channel is disabled.', conflict: SAME_KEY_UNDER_WAY })
   async redeliverDead(
@@ -102,7 +104,7 @@ export class NotificationsController extends TargetController({
     'Redeliver a notification',
     'Attempts the delivery for another day, with the same event id. A delivered one can be redelivered, too.',
   )
-  @ApiAnswer({ status: 202, description: 'The delivery.', type: NotificationDeliveryDto })
+  @ApiAnswer(202, 'The delivery.', NotificationDeliveryDto)
   @ApiErrors('invalid_state')
   @ApiErrorMeanings({ invalid_state: 'The channel is disabled.', conflict: SAME_KEY_UNDER_WAY })
   async redeliver(

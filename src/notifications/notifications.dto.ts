@@ -17,7 +17,6 @@ import {
 import { present } from '../platform/validation/present.js';
 import { Words } from '../platform/validation/query-fields.js';
 import {
-  type RequestsByType,
   ShownTarget,
   ShownType,
   TargetInput,
@@ -27,7 +26,6 @@ import {
 import type { Changed } from '../targets/targets-service.js';
 import {
   CHANNEL_STATUSES,
-  CHANNEL_TYPES,
   type ChannelEntity,
   type ChannelStatus,
   channelStatusOf,
@@ -72,15 +70,6 @@ export class NotificationChannelInputDto extends IntersectionType(
   @MinSeverity({ optional: true, default: 'low' })
   override readonly min_severity?: Severity;
 }
-
-export const CHANNEL_REQUEST: RequestsByType<NotificationChannelInputDto> = {
-  union: 'NotificationChannelInput',
-  noun: 'Channel',
-  configNoun: 'Channel',
-  request: NotificationChannelInputDto,
-  otherFields: ['events', 'min_severity', 'new_incident_min_severity'],
-  types: CHANNEL_TYPES.all,
-};
 
 @NullIsAbsent()
 export class NotificationChannelUpdateDto extends IntersectionType(

@@ -64,7 +64,7 @@ export class PlaybooksController {
     'List the playbooks',
     'Newest first. The first start of the service creates the shipped playbooks. They run only after someone starts them or sets `auto_run`.',
   )
-  @ApiAnswer({ status: 200, description: 'The playbooks.', type: PlaybookDto, list: true })
+  @ApiAnswer(200, 'The playbooks.', PlaybookDto, { list: true })
   async list(@Query() query: PlaybookQueryDto): Promise<ListAnswer<PlaybookDto>> {
     return ListAnswer.of(await this.playbooks.list(query), query, presentPlaybook);
   }
@@ -76,7 +76,7 @@ export class PlaybooksController {
     'Create a playbook',
     'Conditions, and texts within `{{ }}` in parameters, are expressions in [CEL](https://cel.dev). The guide [Playbooks](/docs/guides/playbooks#expressions) lists the values and functions that they can use, and their limits.',
   )
-  @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
+  @ApiAnswer(201, 'Its first version.', PlaybookDto)
   @ApiErrorMeanings({
     conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
   })
@@ -97,7 +97,7 @@ export class PlaybooksController {
     'Check a playbook without saving it',
     'Checks the content as `createPlaybook` does. It does not check whether the name is taken.',
   )
-  @ApiAnswer({ status: 200, description: 'The playbook can be saved.', type: CheckedPlaybookDto })
+  @ApiAnswer(200, 'The playbook can be saved.', CheckedPlaybookDto)
   @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
   validate(@Body() body: PlaybookInputDto): CheckedPlaybookDto {
     this.playbooks.check(body);
@@ -111,7 +111,7 @@ export class PlaybooksController {
     'Read a playbook',
     'Reads a playbook by its name or id. Use the `ETag` to change exactly this version.',
   )
-  @ApiAnswer({ status: 200, description: 'The playbook.', type: PlaybookDto, headers: ETAG_HEADER })
+  @ApiAnswer(200, 'The playbook.', PlaybookDto, { headers: ETAG_HEADER })
   async get(
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -126,7 +126,7 @@ export class PlaybooksController {
     'List the versions of a playbook',
     'The versions of a deleted playbook can be read by its id.',
   )
-  @ApiAnswer({ status: 200, description: 'Newest first.', type: PlaybookVersionDto, list: true })
+  @ApiAnswer(200, 'Newest first.', PlaybookVersionDto, { list: true })
   async versions(
     @Param('id') id: string,
     @Query() query: PlaybookVersionsQueryDto,
@@ -143,7 +143,7 @@ export class PlaybooksController {
     'Fields that are left out stay unchanged; `triggers`, `variables` and `steps` are replaced as a whole. A change creates a new version; runs that have begun keep their version. Only a manager can change a playbook with `trust_verdict`. A senior can still disable it, describe it, or switch off `auto_run` or `trust_verdict`.',
   )
   @ApiIfMatch()
-  @ApiAnswer({ status: 200, description: 'The playbook.', type: PlaybookDto, headers: ETAG_HEADER })
+  @ApiAnswer(200, 'The playbook.', PlaybookDto, { headers: ETAG_HEADER })
   @ApiErrors('precondition_failed')
   async update(
     @Param('id') id: string,
@@ -164,7 +164,7 @@ export class PlaybooksController {
     'Frees the name. Runs that have begun continue unless they are cancelled, and can be read by the id of the playbook.',
   )
   @ApiIfMatch()
-  @ApiAnswer({ status: 200, description: 'It starts no more runs.', type: DeletedResourceDto })
+  @ApiAnswer(200, 'It starts no more runs.', DeletedResourceDto)
   @ApiErrors('precondition_failed')
   async delete(
     @Param('id') id: string,

@@ -94,7 +94,6 @@ export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
   readonly name: string;
   readonly description: string;
   readonly config: Schema;
-  readonly requestConfig?: ConfigSchema;
   /** True if the secrets sign messages and are never sent, so that a new address does not require new secrets. */
   readonly signsOnly?: true;
   problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];

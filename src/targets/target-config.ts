@@ -1,32 +1,26 @@
+import type { SchemaObject } from '@nestjs/swagger';
+
 /** A masked word in a response confirms a guess, and one response can contain thousands of short guesses. */
 export const SHORTEST_SECRET = 8;
 
-export interface ValueSchema {
+type Rules = Readonly<
+  Omit<SchemaObject, 'type' | 'enum' | 'required' | 'items' | 'properties' | 'additionalProperties'>
+>;
+
+/** Keywords of JSON Schema. `writeOnly` marks a secret or a map of secrets, which are encrypted and never returned. */
+export interface ValueSchema extends Rules {
   readonly type:
     'string' | 'integer' | 'boolean' | 'array' | 'object' | readonly ['object', 'string'];
-  readonly description?: string;
-  /** True for a secret or a map of secrets, which are encrypted and never returned. */
-  readonly writeOnly?: true;
-  readonly default?: string | number | boolean;
   readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
+  readonly default?: string | number | boolean;
   /** `uri-with-query` for an address that may contain a token in its query. */
   readonly format?: 'uri' | 'uri-with-query';
-  readonly minimum?: number;
-  readonly maximum?: number;
   readonly items?: ValueSchema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: true;
   readonly properties?: Readonly<Record<string, ValueSchema>>;
   readonly required?: readonly string[];
   /** Names of a map, which the user chooses. All values have the schema `additionalProperties`. */
   readonly propertyNames?: { readonly enum: readonly string[] } | { readonly pattern: string };
   readonly additionalProperties?: ValueSchema | false;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
   /** True if names are case-insensitive, like header names. JSON Schema has no keyword for this. */
   readonly 'x-ignore-case'?: true;
 }
@@ -59,12 +53,8 @@ export function text<const More extends Partial<ValueSchema>>(
 }
 
 export function address<const More extends Partial<ValueSchema>>(description: string, more: More) {
-  return text(description, { format: 'uri', maxLength: 2_000, ...more });
+  return text(description, { format: 'uri', minLength: 8, maxLength: 2_000, ...more });
 }
-
-/** Address of a vendor, which most sites leave at its default. */
-export const baseUrl = (description: string, url: string) =>
-  address(description, { minLength: 8, default: url });
 
 export function secret<const More extends Partial<ValueSchema>>(description: string, more: More) {
   const length = { minLength: SHORTEST_SECRET, maxLength: 1_000 };
@@ -124,13 +114,11 @@ export function withDefaults({ properties }: ConfigSchema, config: Config): Conf
 }
 
 export function splitConfig({ properties }: ConfigSchema, config: Config) {
-  const partOf = (isSecret: boolean): Config =>
-    Object.fromEntries(
-      Object.entries(config).filter(
-        ([name]) => (properties[name]?.writeOnly ?? false) === isSecret,
-      ),
-    );
-  return { readable: partOf(false), secrets: partOf(true) };
+  const isSecret = ([name]: readonly [string, unknown]) => properties[name]?.writeOnly ?? false;
+  const [secrets = [], readable = []] = [true, false].map((wanted) =>
+    Object.entries(config).filter((field) => isSecret(field) === wanted),
+  );
+  return { readable: Object.fromEntries(readable), secrets: Object.fromEntries(secrets) };
 }
 
 /** A map of secrets changes entry by entry, because callers cannot read the other entries. Null removes an entry. */

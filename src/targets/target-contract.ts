@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { PartialType, PickType, type SchemaObject } from '@nestjs/swagger';
-import { pascal, propertySchema, ref } from '../platform/openapi/answers.js';
+import { pascal, propertySchemas, ref } from '../platform/openapi/answers.js';
 import {
   Flag,
   GivenName,
@@ -87,18 +87,15 @@ export class ShownType {
 }
 
 export function shownType(type: TargetType): ShownType {
-  const { name, description, config, requestConfig = config } = type;
-  return { name, description, config_schema: requestConfig };
+  const { name, description, config } = type;
+  return { name, description, config_schema: config };
 }
 
 export interface RequestsByType<Input extends TargetInput = TargetInput> {
-  readonly union: string;
-  /** Suffix of schema names: `Connector` gives JiraConnectorInput. */
-  readonly noun: string;
-  /** Suffix of configuration schema names: `Channel` gives SlackChannelConfig. */
-  readonly configNoun?: string;
-  readonly request: Type<Input>;
-  readonly otherFields: readonly string[];
+  readonly name: string;
+  /** Noun in the schemas of a type, such as SlackChannelConfig, if it differs from `name`. */
+  readonly short?: string;
+  readonly input: Type<Input>;
   readonly types: readonly TargetType[];
 }
 
@@ -106,33 +103,28 @@ type Schema = SchemaObject | { readonly $ref: string };
 type Schemas = Record<string, Schema>;
 
 export function schemasByType(requests: RequestsByType): Readonly<Record<string, SchemaObject>> {
-  const { union, noun, configNoun = '', request, otherFields, types } = requests;
-  const names = ['name', 'enabled', ...otherFields];
-  const fields = names.map((field) => [field, propertySchema(request, field)] as const);
+  const { name: target, short = '', input, types } = requests;
   const schemas: Schemas = {};
-  const mapping: Record<string, string> = {};
-  for (const { name: type, config_schema: schema } of types.map(shownType)) {
-    const prefix = `${pascal(type)}${configNoun}`;
-    const name = `${pascal(type)}${noun}Input`;
-    mapping[type] = ref(name).$ref;
-    const config = add(schemas, `${prefix}Config`, objectSchema(schemas, prefix, schema));
-    schemas[name] = {
+  const mapping = types.map(({ name, config }) => {
+    const prefix = `${pascal(name)}${short}`;
+    const { $ref } = add(schemas, `${pascal(name)}${short || target}Input`, {
       type: 'object',
       required: ['name', 'type', 'config'],
       properties: {
-        ...(Object.fromEntries(fields) as Schemas),
-        type: { type: 'string', enum: [type] },
-        config,
+        ...propertySchemas(input),
+        type: { type: 'string', enum: [name] },
+        config: add(schemas, `${prefix}Config`, objectSchema(schemas, prefix, config)),
       },
       additionalProperties: false,
-      ...(readsNullAsAbsent(request) && { [NULL_IS_ABSENT_EXTENSION]: true }),
-    };
-  }
-  schemas[union] = {
+      ...(readsNullAsAbsent(input) && { [NULL_IS_ABSENT_EXTENSION]: true }),
+    });
+    return [name, $ref] as const;
+  });
+  add(schemas, `${target}Input`, {
     description: 'A resource to set up. `type` determines the configuration.',
-    oneOf: Object.values(mapping).map(($ref) => ({ $ref })),
-    discriminator: { propertyName: 'type', mapping },
-  };
+    oneOf: mapping.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) },
+  });
   return schemas as Record<string, SchemaObject>;
 }
 

@@ -42,9 +42,7 @@ import {
 import { TARGET_SORTS, type TargetRow, type TargetSort } from './target-rows.js';
 import type { Changed, TargetsService } from './targets-service.js';
 
-interface Definition<Row, Input extends TargetInput, Update, Shown> {
-  readonly name: string;
-  readonly requests: RequestsByType<Input>;
+interface Definition<Row, Input extends TargetInput, Update, Shown> extends RequestsByType<Input> {
   readonly update: Type<Update>;
   readonly shown: Type<ShownTarget>;
   readonly changed?: Type<Shown>;
@@ -67,7 +65,7 @@ export function TargetController<
   Update extends TargetUpdate,
   Shown extends object,
 >(definition: Definition<Row, Input, Update, Shown>) {
-  const { name, requests, shown, changed = shown, hasVersions, effects } = definition;
+  const { name, input, shown, changed = shown, hasVersions, effects } = definition;
   const present = (row: Changed<Row>) => definition.present(row);
   const noun = name.replace(/(?!^)[A-Z]/g, ' $&').toLowerCase();
   const headers = hasVersions && ETAG_HEADER;
@@ -87,7 +85,7 @@ export function TargetController<
     @Get()
     @Read
     @Operation(`list${name}s`, `List the ${noun}s`, 'Newest first, without secrets.')
-    @ApiAnswer({ status: 200, description: `The ${noun}s.`, type: shown, list: true })
+    @ApiAnswer(200, `The ${noun}s.`, shown, { list: true })
     async list(@InQuery() query: Query): Promise<ListAnswer<Shown>> {
       return ListAnswer.of(await this.targets.rows.list(query, query.sort), query, present);
     }
@@ -95,7 +93,7 @@ export function TargetController<
     @Get('types')
     @Read
     @Operation(`list${name}Types`, `List the types of ${noun}s`, 'With the schema of `config`.')
-    @ApiAnswer({ status: 200, description: 'All types.', type: definition.type, catalogue: true })
+    @ApiAnswer(200, 'All types.', definition.type, { catalogue: true })
     listTypes(): ShownType[] {
       return definition.presentTypes();
     }
@@ -107,13 +105,13 @@ export function TargetController<
       `Create a ${noun}`,
       `The list of types describes the \`config\` of each type. Secrets can be written but not read. ${effects.create}`,
     )
-    @ApiSchemas(schemasByType(requests))
-    @ApiBody({ required: true, schema: ref(requests.union) })
-    @ApiAnswer({ status: 201, description: `The ${noun}.`, type: changed })
+    @ApiSchemas(schemasByType(definition))
+    @ApiBody({ required: true, schema: ref(`${name}Input`) })
+    @ApiAnswer(201, `The ${noun}.`, changed)
     @ApiErrorMeanings({
       conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
     })
-    @Takes(requests.request)
+    @Takes(input)
     async create(
       @Body() body: Input,
       @CurrentPrincipal() caller: Principal,
@@ -126,7 +124,7 @@ export function TargetController<
     @Get(':id')
     @Read
     @Operation(`get${name}`, `Read a ${noun}`, '`secrets_set` has the names of its secrets.')
-    @ApiAnswer({ status: 200, description: `The ${noun}.`, type: shown, headers })
+    @ApiAnswer(200, `The ${noun}.`, shown, { headers })
     async get(
       @Param('id') id: string,
       @Res({ passthrough: true }) reply: FastifyReply,
@@ -142,7 +140,7 @@ export function TargetController<
       `Absent fields do not change, including secrets. ${effects.update}`,
     )
     @Versioned
-    @ApiAnswer({ status: 200, description: `The changed ${noun}.`, type: changed, headers })
+    @ApiAnswer(200, `The changed ${noun}.`, changed, { headers })
     @ApiErrorMeanings({ conflict: 'The name is taken.' })
     @Takes(String, definition.update)
     async update(
@@ -160,7 +158,7 @@ export function TargetController<
     @Write
     @Operation(`delete${name}`, `Delete a ${noun}`, effects.delete)
     @Versioned
-    @ApiAnswer({ status: 200, description: `The ${noun} is deleted.`, type: DeletedResourceDto })
+    @ApiAnswer(200, `The ${noun} is deleted.`, DeletedResourceDto)
     async delete(
       @Param('id') id: string,
       @IfMatch() condition: IfMatchCondition,
@@ -174,7 +172,7 @@ export function TargetController<
     @Write
     @HttpCode(200)
     @Operation(`test${name}`, `Test a ${noun}`, effects.test)
-    @ApiAnswer({ status: 200, description: 'Result of the test.', type: definition.test })
+    @ApiAnswer(200, 'Result of the test.', definition.test)
     async test(
       @Param('id') id: string,
       @CurrentPrincipal() caller: Principal,

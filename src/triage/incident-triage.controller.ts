@@ -45,14 +45,13 @@ export class IncidentTriageController {
   )
   @ApiBody({ type: TriageRequestDto, required: false })
   @ApiPreferAsync()
-  @ApiAnswer({ status: 200, description: 'The completed run.', type: TriageRunDto })
-  @ApiAnswer({
-    status: 202,
-    description:
-      'The run waits, because the request prefers that, or because the service stopped during the run.',
-    type: TriageRunDto,
-    headers: PREFERENCE_APPLIED_HEADER,
-  })
+  @ApiAnswer(200, 'The completed run.', TriageRunDto)
+  @ApiAnswer(
+    202,
+    'The run waits, because the request prefers that, or because the service stopped during the run.',
+    TriageRunDto,
+    { headers: PREFERENCE_APPLIED_HEADER },
+  )
   @ApiErrors('triage_in_progress', 'kill_switch_active', 'ai_unavailable')
   @ApiErrorMeanings({
     triage_in_progress: 'A run of the incident is in progress: `details.triage_id`.',
@@ -83,10 +82,7 @@ export class IncidentTriageController {
     'List the triage runs of an incident',
     'Without `tool_calls` and `points`: read a single run for them.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'Runs of the incident, with their exact number.',
-    type: TriageRunSummaryDto,
+  @ApiAnswer(200, 'Runs of the incident, with their exact number.', TriageRunSummaryDto, {
     list: true,
   })
   async list(
@@ -103,11 +99,11 @@ export class IncidentTriageController {
     'Read a triage run',
     'With `tool_calls`, the questions of the model, and `points` of the rules.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The run with its verdict, its evidence and the questions of the model.',
-    type: TriageRunDto,
-  })
+  @ApiAnswer(
+    200,
+    'The run with its verdict, its evidence and the questions of the model.',
+    TriageRunDto,
+  )
   async get(
     @Param('id', IncidentIdPipe) incidentId: string,
     @Param('triage_id') triageId: string,

@@ -77,7 +77,7 @@ export class WebhooksController {
 
   @Get()
   @Operation('listWebhookSources', 'List the webhook sources', 'Without their secrets.')
-  @ApiAnswer({ status: 200, description: 'The sources.', type: WebhookSourceDto, list: true })
+  @ApiAnswer(200, 'The sources.', WebhookSourceDto, { list: true })
   async list(@Query() query: WebhookSourceQueryDto): Promise<ListAnswer<WebhookSourceDto>> {
     return ListAnswer.of(await this.sources.list(query), query, shownSource);
   }
@@ -88,7 +88,7 @@ export class WebhooksController {
     'Register a webhook source',
     'Events are then sent to `/api/webhooks/{source}`. `GET /api/webhooks/presets` lists presets for many tools.',
   )
-  @ApiAnswer({ status: 201, description: 'The source.', type: WebhookSourceDto })
+  @ApiAnswer(201, 'The source.', WebhookSourceDto)
   @ApiErrors('conflict')
   @ApiErrorMeanings({
     conflict: 'The name is taken, or a request with the same Idempotency-Key is in progress.',
@@ -104,7 +104,7 @@ export class WebhooksController {
 
   @Get('presets')
   @Operation('listWebhookPresets', 'List the presets', 'Settings and steps for each tool.')
-  @ApiAnswer({ status: 200, description: 'All presets.', type: WebhookPresetDto, catalogue: true })
+  @ApiAnswer(200, 'All presets.', WebhookPresetDto, { catalogue: true })
   presets(): WebhookPresetDto[] {
     return PRESETS.map(present(WebhookPresetDto));
   }
@@ -129,10 +129,7 @@ export class WebhooksController {
     'The secret is never shown. With the header `x-okta-verification-challenge`, this is the verification of an Okta event hook: it needs no key and returns only the value of the header, for an enabled source whose `signature` is `token` or `basic`.',
   )
   @ApiOktaChallenge()
-  @ApiAnswer({
-    status: 200,
-    description: 'The source, or the value for Okta.',
-    type: WebhookSourceDto,
+  @ApiAnswer(200, 'The source, or the value for Okta.', WebhookSourceDto, {
     others: { [OKTA_VERIFICATION_TYPE]: WebhookVerificationDto },
   })
   async get(@Param('source') source: string): Promise<WebhookSourceDto> {
@@ -141,7 +138,7 @@ export class WebhooksController {
 
   @Put(':source')
   @Operation('updateWebhookSource', 'Change a webhook source', 'Absent fields stay.')
-  @ApiAnswer({ status: 200, description: 'The source after the change.', type: WebhookSourceDto })
+  @ApiAnswer(200, 'The source after the change.', WebhookSourceDto)
   async update(
     @Param('source') source: string,
     @Body() body: WebhookSourceUpdateDto,
@@ -155,7 +152,7 @@ export class WebhooksController {
   @Consumes('raw')
   @Operation('previewWebhookEvent', 'Preview the incidents of a body', 'Nothing is stored.')
   @ApiAnyBody()
-  @ApiAnswer({ status: 200, description: 'The incidents of the body.', type: WebhookPreviewDto })
+  @ApiAnswer(200, 'The incidents of the body.', WebhookPreviewDto)
   @Header('content-type', JSON_UTF8)
   async preview(
     @Param('source') source: string,
@@ -166,7 +163,7 @@ export class WebhooksController {
 
   @Delete(':source')
   @Operation('deleteWebhookSource', 'Delete a webhook source', 'Its events and incidents stay.')
-  @ApiAnswer({ status: 200, description: 'The source is deleted.', type: DeletedWebhookSourceDto })
+  @ApiAnswer(200, 'The source is deleted.', DeletedWebhookSourceDto)
   async delete(
     @Param('source') source: string,
     @CurrentPrincipal() caller: Principal,
@@ -189,19 +186,13 @@ export class WebhooksController {
     'The response follows the storage of the event. After 429, 500 or 503, or without a response, send the same body again: a stored event gets the same response again.',
   )
   @ApiDelivery()
-  @ApiAnswer({
-    status: 200,
-    description: 'The event and its incident are stored.',
-    type: RECEIPT,
-    raw: true,
-  })
-  @ApiAnswer({
-    status: 202,
-    description:
-      'The event is stored; a worker creates its incident. Or the body is stored and has no events, like a page of a poller without news.',
-    type: RECEIPT,
-    raw: true,
-  })
+  @ApiAnswer(200, 'The event and its incident are stored.', RECEIPT, { raw: true })
+  @ApiAnswer(
+    202,
+    'The event is stored; a worker creates its incident. Or the body is stored and has no events, like a page of a poller without news.',
+    RECEIPT,
+    { raw: true },
+  )
   @ApiErrors(...RECEIPT_REFUSALS)
   async receive(
     @Req() { verifiedReceipt }: FastifyRequest,
@@ -225,14 +216,14 @@ export class WebhookEventsController {
 
   @Get()
   @Operation('listWebhookEvents', 'List webhook events', 'Deliveries with a valid signature.')
-  @ApiAnswer({ status: 200, description: 'The events.', type: WebhookEventSummaryDto, list: true })
+  @ApiAnswer(200, 'The events.', WebhookEventSummaryDto, { list: true })
   async list(@Query() query: WebhookEventQueryDto): Promise<ListAnswer<WebhookEventSummaryDto>> {
     return ListAnswer.of(await this.events.list(query), query, shownSummary);
   }
 
   @Get(':id')
   @Operation('getWebhookEvent', 'Read a webhook event', 'With the exact body.')
-  @ApiAnswer({ status: 200, description: 'The event with its body.', type: WebhookEventDto })
+  @ApiAnswer(200, 'The event with its body.', WebhookEventDto)
   async get(@Param('id') id: string): Promise<WebhookEventDto> {
     return shownEvent(await this.events.get(id));
   }
@@ -245,11 +236,7 @@ export class WebhookEventsController {
     'Replay a failed webhook event',
     'Uses the current settings of the source.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The event after the replay. `failed`: it still cannot be read.',
-    type: WebhookEventDto,
-  })
+  @ApiAnswer(200, 'The event after the replay. `failed`: it still cannot be read.', WebhookEventDto)
   @ApiErrors('invalid_state')
   @ApiErrorMeanings({ invalid_state: 'The event is not failed, as `details.status` shows.' })
   async replay(

@@ -79,6 +79,8 @@ const KINDS: readonly Kind[] = [
 interface SwitchHistory {
   /** Requests that the vendor received. */
   readonly received: number;
+  /** Activations that a replica reported with the lock held. */
+  readonly locked: number;
   readonly violations: readonly Violation[];
   /** Violations during a stop of a replica. */
   readonly afterStop: readonly Violation[];
@@ -206,6 +208,7 @@ class SwitchStorm {
     const all = violationsIn(history);
     return {
       received: sent.length,
+      locked: commits.filter(({ locked }) => locked).length,
       violations: all.filter(({ activation }) => !stops.has(activation.asked)),
       afterStop: all.filter(({ activation }) => stops.has(activation.asked)),
     };
@@ -236,6 +239,8 @@ describe('the kill switch of two replicas', () => {
       const late = history.afterStop.filter(({ rule }) => rule === 'sent while on');
       expect(late.length).toBeLessThanOrEqual(stops);
       expect(history.received).toBeGreaterThan(ROUNDS.length);
+      // Otherwise nothing was checked about claims.
+      expect(history.locked).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );

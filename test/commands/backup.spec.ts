@@ -226,13 +226,13 @@ describe('backup and restore, with an external database', () => {
     const refused = await runCommand('restore', [file], other);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /^The backup \S+ needs the key [0-9a-f]{8}, but SECRETS_KEY contains [0-9a-f]{8}\. Add [^\n]+\n$/,
+      /^The backup \S+ needs the key [0-9a-f]{16}, but SECRETS_KEY contains [0-9a-f]{16}\. Add [^\n]+\n$/,
     );
     expect(await contentsOf(target.url)).toEqual({});
     const kept = await runCommand('backup', [join(folder, 'b')], {
       settings: { ...other.settings, DATABASE_URL: source.url },
     });
-    expect(kept.stderr).toMatch(/^This database was used with the key [0-9a-f]{8}, [^\n]+\n$/);
+    expect(kept.stderr).toMatch(/^This database was used with the key [0-9a-f]{16}, [^\n]+\n$/);
     expect(existsSync(join(folder, 'b'))).toBe(false);
 
     // The backup can be restored without the key.
@@ -271,7 +271,7 @@ describe('backup and restore, with the embedded database', () => {
     await service.stop();
 
     const keyless = await runCommand('restore', [file], on(to));
-    expect(keyless.stderr).toMatch(/secrets\.key does not exist\. Restore [0-9a-f]{8} [^\n]*\n$/);
+    expect(keyless.stderr).toMatch(/secrets\.key does not exist\. Restore [0-9a-f]{16} [^\n]*\n$/);
     mkdirSync(to);
     copyFileSync(join(from, 'secrets.key'), join(to, 'secrets.key'));
     expect(await runCommand('restore', [file], on(to))).toMatchObject({ code: 0, stderr: '' });

@@ -21,7 +21,7 @@ import { useStarted } from '../support/use-started.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 const WRONG =
-  /This database was used with the key ([0-9a-f]{8}), but \S+ (contains|does not exist)/;
+  /This database was used with the key ([0-9a-f]{16}), but \S+ (contains|does not exist)/;
 const RECORDS = 'select count(*)::int as records from audit_log';
 
 describe('the encryption keys that the database knows', () => {
@@ -105,9 +105,6 @@ describe('the encryption keys that the database knows', () => {
     }
     expect(await query(database.url, RECORDS)).toEqual(before);
     expect(await query(database.url, 'select 1 from users where username = $$eve$$')).toEqual([]);
-    // Another key could have the same id.
-    await query(database.url, `update secret_keys set verifier = decode(repeat('00', 32), 'hex')`);
-    expect(await refused(old)).toMatch(WRONG);
   });
 
   it('are the keys of the first process if several processes start together with different keys', async () => {
@@ -135,7 +132,7 @@ describe('the encryption keys that the database knows', () => {
     expect(await refused(next)).toMatch(WRONG);
     const { stdout, stderr, code } = await runCommand('reseal', [], withKeys(next, old));
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
-    expect(stdout).toMatch(/[0-9a-f]{8} is no longer needed: remove it from SECRETS_KEY\./);
+    expect(stdout).toMatch(/[0-9a-f]{16} is no longer needed: remove it from SECRETS_KEY\./);
     expect(await site.faults(running)).toEqual([]);
     await running.stop();
 
@@ -158,7 +155,7 @@ describe('the encryption keys that the database knows', () => {
     expect(edited).toMatchObject({ code: 1 });
     expect(edited.stdout).toMatch(/was changed/);
     expect(await refused(old)).toMatch(WRONG);
-    expect(await refused(old, next)).toMatch(/begins with the retired key [0-9a-f]{8}\./);
+    expect(await refused(old, next)).toMatch(/begins with the retired key [0-9a-f]{16}\./);
     const again = await runCommand('reseal', [], withKeys(next));
     expect(again.stdout).toMatch(/No older key is needed\./);
   });
@@ -215,7 +212,7 @@ describe('the encryption keys that the database knows', () => {
     );
     expect(kept[0]!.rows).toBeGreaterThan(5);
     expect(await refused(old)).toMatch(WRONG);
-    expect(await refused(old, next)).toMatch(/begins with the retired key [0-9a-f]{8}\./);
+    expect(await refused(old, next)).toMatch(/begins with the retired key [0-9a-f]{16}\./);
   });
 
   it('given an embedded database that was used with another key → are not generated', async () => {
@@ -261,8 +258,8 @@ async function sealedUnder(url: string): Promise<string[]> {
   const all = columns.map(({ source }) => source).join(' union all ');
   const found = await query<{ id: string }>(
     url,
-    `select distinct substring(value from '^v1\\.([0-9a-f]{8})\\.') as id
-     from (${all}) as every_text where value ~ '^v1\\.[0-9a-f]{8}\\.'`,
+    `select distinct substring(value from '^v1\\.([0-9a-f]{16})\\.') as id
+     from (${all}) as every_text where value ~ '^v1\\.[0-9a-f]{16}\\.'`,
   );
   return found.map(({ id }) => id);
 }

@@ -1,6 +1,5 @@
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv } from 'ajv';
 import fc from 'fast-check';
-import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import { configProblems } from '../../src/targets/target-check.js';
 import {
   type ConfigSchema,
@@ -8,15 +7,9 @@ import {
   isMap,
   type ValueSchema,
 } from '../../src/targets/target-config.js';
-import {
-  type RequestsByType,
-  schemasByType,
-  shownType,
-} from '../../src/targets/target-contract.js';
-import { CONNECTOR_REQUEST } from '../../src/connectors/connectors.dto.js';
-import { SEVERITIES } from '../../src/incidents/incident.js';
-import { CHANNEL_REQUEST } from '../../src/notifications/notifications.dto.js';
-import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
+import { CONNECTOR_TYPES } from '../../src/connectors/connector-registry.js';
+import { CHANNEL_TYPES } from '../../src/notifications/channel.js';
+import { readContract } from '../support/contract-check-document.js';
 
 /** Rules that OpenAPI 3.0 cannot express: patterns for names, union types, and the parser of addresses. */
 const INEXPRESSIBLE = ['unknown_field', 'object_or_string', 'is_url'];
@@ -46,48 +39,42 @@ function configOf({ properties }: ConfigSchema): fc.Arbitrary<unknown> {
 
 const ajv = new Ajv({ strict: false, ownProperties: true, formats: { int32: true } });
 
-const configsOf = ({ types }: RequestsByType) =>
-  types.map((type) => [type.name, shownType(type).config_schema] as const);
+const { components } = readContract();
+ajv.addSchema({ $id: 'contract', components });
 
 /** Validates a body like a client that knows the contract. */
-function contractOf(requests: RequestsByType): ValidateFunction {
-  const $id = requests.union;
-  const words = {
-    KnownActionType: { type: 'string', enum: ACTION_TYPES },
-    NotifiedEvent: { type: 'string', enum: NOTIFIED_EVENTS },
-    Severity: { type: 'string', enum: SEVERITIES },
-  };
-  ajv.removeSchema($id).addSchema({
-    $id,
-    components: { schemas: { ...schemasByType(requests), ...words } },
-  });
-  return ajv.compile({ $ref: `${$id}#/components/schemas/${requests.union}` });
-}
+const contractOf = (union: string) =>
+  ajv.compile({ $ref: `contract#/components/schemas/${union}` });
+
+const CONNECTOR = 'ConnectorInput';
+const CHANNEL = 'NotificationChannelInput';
 
 describe.each([
-  { requests: CONNECTOR_REQUEST, right: { name: 'x', type: 'sandbox', config: {} } },
   {
-    requests: CHANNEL_REQUEST,
+    union: CONNECTOR,
+    configs: CONNECTOR_TYPES.all.map(({ name, config }) => [name, config] as const),
+    right: { name: 'x', type: 'sandbox', config: {} },
+  },
+  {
+    union: CHANNEL,
+    configs: CHANNEL_TYPES.all.map(({ name, config }) => [name, config] as const),
     right: { name: 'x', type: 'webhook', config: { url: 'https://hooks.example.com/?of=soc' } },
   },
-])('the schemas of $requests.union', ({ requests, right }) => {
-  const fits = contractOf(requests);
+])('the schemas of $union', ({ union, configs, right }) => {
+  const fits = contractOf(union);
 
-  it.each(configsOf(requests))(
-    'accept the same configurations of %s as the service',
-    (type, schema) => {
-      fc.assert(
-        fc.property(configOf(schema), (config) => {
-          const codes = configProblems(schema, config).map(({ code }) => code);
-          if (!fits({ name: 'x', type, config })) expect(codes).not.toEqual([]);
-          else expect(codes.filter((code) => !INEXPRESSIBLE.includes(code))).toEqual([]);
-        }),
-      );
-    },
-  );
+  it.each(configs)('accept the same configurations of %s as the service', (type, schema) => {
+    fc.assert(
+      fc.property(configOf(schema), (config) => {
+        const codes = configProblems(schema, config).map(({ code }) => code);
+        if (!fits({ name: 'x', type, config })) expect(codes).not.toEqual([]);
+        else expect(codes.filter((code) => !INEXPRESSIBLE.includes(code))).toEqual([]);
+      }),
+    );
+  });
 
   it('describe each field of a configuration', () => {
-    const undescribed = configsOf(requests).flatMap(([type, { properties }]) =>
+    const undescribed = configs.flatMap(([type, { properties }]) =>
       Object.entries(properties)
         .filter(([, { description }]) => !description)
         .map(([field]) => `${type}.${field}`),
@@ -107,25 +94,25 @@ describe.each([
 describe('the other fields of a request', () => {
   it.each([
     {
-      requests: CONNECTOR_REQUEST,
+      union: CONNECTOR,
       least: { type: 'sandbox', config: {} },
       good: { priority: 1 },
       bad: { priority: -1 },
     },
     {
-      requests: CHANNEL_REQUEST,
+      union: CHANNEL,
       least: { type: 'slack', config: { webhook_url: 'https://hooks.slack.com/services/T0/x' } },
       good: { events: ['incident.created'], min_severity: 'high' },
       bad: { events: ['incident.read'] },
     },
     {
-      requests: CHANNEL_REQUEST,
+      union: CHANNEL,
       least: { type: 'pagerduty', config: { routing_key: 'a'.repeat(32) } },
       good: { min_severity: 'low' },
       bad: { min_severity: 'urgent' },
     },
-  ])('are validated for $least.type', ({ requests, least, good, bad }) => {
-    const fits = contractOf(requests);
+  ])('are validated for $least.type', ({ union, least, good, bad }) => {
+    const fits = contractOf(union);
     expect(fits({ name: 'x', ...least, ...good })).toBe(true);
     expect(fits({ name: 'x', ...least, ...bad })).toBe(false);
   });
@@ -133,7 +120,7 @@ describe('the other fields of a request', () => {
   it.each(['HttpConfig', 'HttpAction'])(
     'describe in %s the names that a template may use',
     (name) => {
-      const { description } = schemasByType(CONNECTOR_REQUEST)[name]!;
+      const { description } = components.schemas[name] as { readonly description: string };
       for (const root of ['parameters.<name>', 'secrets.<name>', 'action.id']) {
         expect(description).toContain(`{{ ${root} }}`);
       }

@@ -1,14 +1,10 @@
-import { In } from 'typeorm';
 import type { Settings } from '../../src/platform/config/settings.js';
-import { ActionsRepository, WAITING } from '../../src/actions/actions.repository.js';
-import type { Action } from '../../src/actions/action.js';
+import { ActionsRepository } from '../../src/actions/actions.repository.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { insertIncidents } from './incidents-harness.js';
 
-const AT = new Date('2026-11-02T09:30:00Z');
-const REJECTION = { rejected_by: 'system', rejected_at: AT, rejection_reason: 'Over.' };
 const SENT = { sent_to: 'vendor' };
 
 const STATES = {
@@ -76,18 +72,6 @@ describe('the repository of actions', () => {
     expect(withdrawn).toEqual(['held']);
   });
 
-  it('withdraws all held actions, with the information whether a call may have been sent', async () => {
-    const ids = await oneOfEach();
-    const withdrawn: { readonly id: string; readonly sent: boolean }[] = [];
-    const changed = await changedBy(ids, async (tx) => {
-      withdrawn.push(...(await actions.withdraw(tx, { sent: true })));
-      return withdrawn;
-    });
-    expect(changed).toEqual(['held', 'heldSent']);
-    expect(withdrawn.find(({ id }) => id === ids.held)!.sent).toBe(false);
-    expect(withdrawn.find(({ id }) => id === ids.heldSent)!.sent).toBe(true);
-  });
-
   it('leaves an action to the worker that claims it at the same time', async () => {
     const id = await insert(STATES.held);
     let withdrawn: Promise<readonly object[]> | undefined;
@@ -101,37 +85,12 @@ describe('the repository of actions', () => {
     expect(await withdrawn!).toEqual([]);
   });
 
-  it.each<[string, State[], (tx: Tx, ids: Record<State, string>) => Promise<Action[]>]>([
-    [
-      'an action on a decision while it waits for the decision',
-      ['waiting'],
-      async (tx, ids) => {
-        const all = [];
-        for (const state of NAMES) {
-          all.push(...(await actions.reject(tx, { id: ids[state], ...WAITING }, REJECTION)));
-        }
-        return all;
-      },
-    ],
-    [
-      'pending actions by their ids',
-      ['held'],
-      (tx, { held, waiting }) =>
-        actions.reject(tx, { id: In([held, waiting]), status: 'pending' }, REJECTION),
-    ],
-  ])('rejects %s', async (_, states, work) => {
-    const ids = await oneOfEach();
-    expect(await changedBy(ids, (tx) => work(tx, ids))).toEqual(states);
-    const rejected = await actions.findById(ids[states[0]!]);
-    expect(rejected).toMatchObject({ status: 'rejected', ...REJECTION });
-  });
-
   it('rejects actions that waited for approval too long, the oldest first', async () => {
     const minutes = (n: number) => n * 60_000;
     const young = await oneOfEach({ requestedAgoMs: minutes(9) });
     const oldest = await insert({ ...STATES.waiting, requestedAgoMs: minutes(12) });
     const old = await oneOfEach({ requestedAgoMs: minutes(11) });
-    const now = { ...REJECTION, rejected_at: new Date() };
+    const now = { rejected_by: 'system', rejected_at: new Date(), rejection_reason: 'Over.' };
     const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, now, limit);
     expect((await transactions.run((tx) => expire(tx, 1))).map(({ id }) => id)).toEqual([oldest]);
     await transactions.run(async (tx) => {
@@ -141,21 +100,5 @@ describe('the repository of actions', () => {
     });
     expect(await changedBy(old, (tx) => expire(tx, 9))).toEqual(['waiting']);
     expect((await row(young.waiting)).status).toBe('pending_approval');
-  });
-
-  it('counts held actions and actions in progress', async () => {
-    await oneOfEach();
-    expect(await actions.countWork()).toEqual({ held: 2, in_flight: 4 });
-  });
-
-  it('locks an action against every change until the transaction ends', async () => {
-    const id = await insert(STATES.waiting);
-    await transactions.run(async (tx) => {
-      expect(await actions.lock(tx, [id])).toMatchObject([{ id, status: 'pending_approval' }]);
-      const other = transactions.run((another) =>
-        another.query('select 1 from actions where id = $1 for no key update nowait', [id]),
-      );
-      await expect(other).rejects.toThrow('could not obtain lock');
-    });
   });
 });

@@ -93,7 +93,7 @@ describe('resealing the audit trail', () => {
       `select seq, hash from audit_seals where seq = ${ROWS}`,
     );
     const [row] = await harness.rows<AuditRow>(`select * from audit_log where id = '${id}'`);
-    const named = harness.replica([old]).keys.chain.first;
+    const named = harness.replica([old]).keys.ring.first;
     const { hash } = nextSeal(named.key, { ...last!, seq: BigInt(ROWS) }, row!);
     const forged = `hash = decode('${hash.toString('hex')}', 'hex'), key_id = '${named.id}'`;
     await harness.tamper(`update audit_seals set ${forged} where audit_id = '${id}'`);

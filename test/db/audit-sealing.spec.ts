@@ -205,7 +205,7 @@ describe('the sealing of the audit trail', () => {
     const { head } = await replica.chain.readEnd(harness.database.dataSource.manager);
     const shifted = head!.sealed_to!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));
     const old = { ...head!, cluster: cluster ?? head!.cluster, sealed_to: shifted };
-    const { mac } = signHead(replica.keys.chain.first, head!, old);
+    const { mac } = signHead(replica.keys.ring.first, head!, old);
     await harness.tamper(
       `update audit_log set xid = (xid::text::bigint + ${shift})::text::xid8`,
       `update audit_chain set cluster = '${old.cluster}', sealed_to = '${shifted}', mac = '\\x${mac.toString('hex')}'`,

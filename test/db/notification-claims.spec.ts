@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/deliveries.repository.js';
 import { DeliveryWork } from '../../src/notifications/delivery.work.js';
 import { ChannelsRepository } from '../../src/notifications/channel.js';
-import { LostClaims } from '../../src/platform/work/kind.js';
 import type { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
@@ -46,44 +45,6 @@ describe('claims of notifications', () => {
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
   beforeEach(() => clearNotifications(dataSource));
-
-  it('take up to the number of free places of each channel', async () => {
-    const [one, two] = [await channel(), await channel()];
-    await events(...different(6));
-    const claimed = await claim(4, new Map([[one, 3]]));
-    const of = (id: string) => claimed.filter(({ channel_id }) => channel_id === id).length;
-    expect([of(one), of(two)]).toEqual([1, 4]);
-    const full = new Map([
-      [one, 4],
-      [two, 7],
-    ]);
-    expect(await claim(4, full)).toEqual([]);
-  });
-
-  it('do not take a delivery twice', async () => {
-    await channel();
-    await events(newId());
-    const [first] = await claim();
-    expect(await claim()).toEqual([]);
-    await end(first!);
-    expect(await claim()).toEqual([]);
-  });
-
-  it('take a delivery with an expired lease again, and the first worker can no longer end it', async () => {
-    await channel();
-    await events(newId());
-    const [first] = await claim();
-    await deliverer.lapse();
-    const other = new Deliverer(dataSource);
-    const [{ delivery: second }] = (await other.claim()) as [FoldedDelivery];
-    expect(second).toMatchObject({ id: first!.id, attempts: 2 });
-    await expect(end(first!)).rejects.toThrow(LostClaims);
-    const status = async () =>
-      (await query('select status from notification_deliveries'))[0].status;
-    expect(await status()).toBe('pending');
-    await other.end({ delivery: second, carried: [] });
-    expect(await status()).toBe('delivered');
-  });
 
   it('take only the first pending delivery of an incident, even if many replicas claim at the same time', async () => {
     await channel();
@@ -182,20 +143,6 @@ describe('claims of notifications', () => {
     await query(`update notification_deliveries set held_until = now()`);
     await deliverer.hurry();
     expect(await claim()).toMatchObject([{ type: 'incident.created', incident_id: other }]);
-  });
-
-  it('take urgent deliveries of all incidents, even if one incident has many', async () => {
-    await channel();
-    const incident = newId();
-    await urgent('action.pending_approval', ...Array.from({ length: 30 }, () => incident));
-    await events(...different(10));
-    await urgent('kill_switch.activated', 'kill_switch');
-    expect((await claim()).map(({ type }) => type).toSorted()).toEqual([
-      'action.pending_approval',
-      'incident.created',
-      'incident.created',
-      'kill_switch.activated',
-    ]);
   });
 
   it('take one delivery at a time of a narrow channel, and no delivery of a paused or disabled channel', async () => {

@@ -360,10 +360,10 @@ describe('folds of notifications', () => {
     expect(rounds).toEqual([[0, 1], [1]]);
   });
 
-  it('do not apply to PagerDuty, which gets each approval separately', async () => {
+  it('do not apply to PagerDuty, which gets each approval separately and without a wait', async () => {
     await channel('pagerduty');
     for (let n = 0; n < 2; n += 1) await approval('playbook:malware-containment');
-    await release();
+    expect(await heldSeconds()).toEqual([null, null]);
     expect((await claim()).map(({ carried }) => carried.length)).toEqual([0, 0]);
   });
 

@@ -334,4 +334,17 @@ describe('the state of the audit trail', () => {
       await owner.end();
     }
   });
+
+  it('answers 503 to readers of a feed while sealing has stopped because the chain was changed', async () => {
+    const owner = new Client(app.database.url);
+    await owner.connect();
+    await sealed(owner);
+    const feed = async () => (await admin.get('/api/incidents/changes?from=now')).status;
+    expect(await feed()).toBe(200);
+    await owner.query('update audit_chain set seq = seq - 1');
+    expect(await feed()).toBe(503);
+    await owner.query('update audit_chain set seq = seq + 1');
+    expect(await feed()).toBe(200);
+    await owner.end();
+  });
 });

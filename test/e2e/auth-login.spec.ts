@@ -82,12 +82,6 @@ describe('Login', () => {
     expect((await app.request('POST', '/login', form(right()))).headers.location).toBe('/docs');
   });
 
-  it.each(['//evil.example', '/\n/evil.example'])('does not redirect to %j', async (next) => {
-    const answer = await app.request('POST', '/login', form({ ...right(), next }));
-    expect(answer.status).toBe(303);
-    expect(answer.headers.location).toBe('/docs');
-  });
-
   it('shows the page again after a failure, without the password and with everything escaped', async () => {
     const answer = await app.request(
       'POST',

@@ -65,36 +65,11 @@ describe('GET /api/incidents', () => {
     ['?severity=critical,low', [5, 4, 1, 0]],
     ['?source=EDR', []],
     ['?source=edr&type=malware&severity=critical,low', [5, 1]],
+    ['?created_before=2020-01-01T02:00:00%2B02:00', []],
     ['?sort=-severity', [4, 1, 2, 3, 5, 0]],
     ['?sort=-severity,-updated_at', [1, 4, 2, 3, 5, 0]],
   ])('returns the incidents that match %s, in order', async (query, expected) => {
     expect(await places(query)).toEqual(expected);
-  });
-
-  it('accepts the time of an incident as an exclusive bound', async () => {
-    const third = made[2]!['created_at']!;
-    expect(await places(`?created_after=${third}`)).toEqual([5, 4, 3]);
-    expect(await places(`?created_before=${third}`)).toEqual([1, 0]);
-    const shifted = new Date(Date.parse(third) + 7_200_000).toISOString().replace('Z', '%2B02:00');
-    expect(await places(`?created_before=${shifted}`)).toEqual([1, 0]);
-  });
-
-  it('pages without gap or overlap, and returns an empty page past the end', async () => {
-    for (const sort of ['-created_at', 'severity', 'triaged_at', '-status,severity,-updated_at']) {
-      const seen: string[] = [];
-      for (let page = 1; page <= 3; page += 1) {
-        const { data, meta } = await list(`?per_page=2&page=${page}&sort=${sort}`);
-        expect(meta).toEqual({ page, per_page: 2, total: 6 });
-        seen.push(...data.map(({ id }: Item) => id));
-      }
-      expect(new Set(seen).size).toBe(6);
-      const all = await list(`?sort=${sort}`);
-      expect(seen).toEqual(all.data.map(({ id }: Item) => id));
-    }
-    for (const query of ['', 'status=open&', 'sort=triaged_at&']) {
-      const past = await list(`?${query}page=1000000&per_page=100`);
-      expect([past.data, past.meta.total > 0]).toEqual([[], true]);
-    }
   });
 
   it('accepts lists in the format of axios', async () => {
@@ -116,6 +91,9 @@ describe('GET /api/incidents', () => {
     ['severity=HIGH', 'severity'],
     ['source=%00', 'source'],
     ['colour=red', 'colour'],
+    ['number=42', 'number'],
+    ['number=INC-2026-%D9%A0%D9%A0%D9%A4%D9%A2', 'number'],
+    ['resolved_before=2026-02-30T00:00:00Z', 'resolved_before'],
   ])('refuses the query %s with 422, and names %s', async (query, field) => {
     const answer = await viewer.get(`/api/incidents?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);

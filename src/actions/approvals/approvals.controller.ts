@@ -82,7 +82,7 @@ export class ApprovalsController {
     'Reject an action',
     'The caller needs the approval level of the action.',
   )
-  @ApiAnswer({ status: 200, description: 'The action is rejected.', type: RejectedActionDto })
+  @ApiAnswer(200, 'The action is rejected.', RejectedActionDto)
   @ApiErrorMeanings({
     insufficient_approval_level: 'The level of the caller is below the level of the action.',
     invalid_state: 'The action does not wait for approval.',

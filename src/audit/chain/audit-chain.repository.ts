@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import { columnsOf } from '../../platform/database/columns.js';
 import { RowInsert } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { firstIdAt } from '../../platform/ids.js';
 import { HEAD_ACCEPTED, type AuditRow } from '../audit-entry.js';
 import {
   GENESIS,
@@ -117,26 +118,31 @@ export class AuditChainRepository {
     return row;
   }
 
-  /** Returns the seals after `seq`, with their rows. */
-  async sealsAfter(
+  /** Returns pages of the seals after `seq`, with their rows. */
+  async *sealedPages(
     manager: EntityManager,
     seq: bigint,
     { last = LAST_SEQ, limit = PAGE_SEALS } = {},
-  ): Promise<SealedRow[]> {
-    const seals = await manager.query<(Omit<AuditSealEntity, 'seq'> & { readonly seq: string })[]>(
-      'select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3',
-      [seq, last, limit],
-    );
-    const rows = await manager.query<AuditRow[]>(
-      `select ${AUDIT_ROW} from audit_log a where a.id = any ($1::uuid[])`,
-      [seals.map(({ audit_id }) => audit_id)],
-    );
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    return seals.map((seal) => ({
-      ...seal,
-      seq: BigInt(seal.seq),
-      row: byId.get(seal.audit_id),
-    }));
+  ): AsyncGenerator<SealedRow[]> {
+    for (let from = seq; ;) {
+      const seals = await manager.query<
+        (Omit<AuditSealEntity, 'seq'> & { readonly seq: string })[]
+      >('select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3', [
+        from,
+        last,
+        limit,
+      ]);
+      if (seals.length === 0) return;
+      const rows = await manager.query<AuditRow[]>(
+        `select ${AUDIT_ROW} from audit_log a where a.id = any ($1::uuid[])`,
+        [seals.map(({ audit_id }) => audit_id)],
+      );
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      yield seals.map((seal) => {
+        return { ...seal, seq: BigInt(seal.seq), row: byId.get(seal.audit_id) };
+      });
+      from = BigInt(seals.at(-1)!.seq);
+    }
   }
 
   /** Returns the first and last seal of a range of ids. Seals between them may belong to rows of other times. */
@@ -154,18 +160,22 @@ export class AuditChainRepository {
     return await manager.getRepository(AuditRetiredKeyEntity).find({ order: { key_id: 'ASC' } });
   }
 
-  /** Returns unsealed rows of the whole trail. `overdue`: the row should have a seal, because `sealedTo` sees it. */
-  async unsealedAfter(
+  /** Returns pages of all unsealed rows. `overdue`: the row should have a seal, because `sealedTo` sees it. */
+  async *unsealedPages(
     manager: EntityManager,
-    id: string,
     sealedTo: string | null,
-  ): Promise<(AuditRow & { readonly overdue: boolean })[]> {
+  ): AsyncGenerator<(AuditRow & { readonly overdue: boolean })[]> {
     await manager.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
-    return await manager.query(
-      `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
-       from audit_log a where a.id > $1 and ${NOT_SEALED} order by a.id limit ${PAGE_ROWS}`,
-      [id, sealedTo],
-    );
+    for (let id = firstIdAt(0); ;) {
+      const page = await manager.query<(AuditRow & { readonly overdue: boolean })[]>(
+        `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
+         from audit_log a where a.id > $1 and ${NOT_SEALED} order by a.id limit ${PAGE_ROWS}`,
+        [id, sealedTo],
+      );
+      if (page.length === 0) return;
+      yield page;
+      id = page.at(-1)!.id;
+    }
   }
 }
 

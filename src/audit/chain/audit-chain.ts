@@ -10,51 +10,44 @@ import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 import type { AuditContent, AuditRow } from '../audit-entry.js';
 import type { AuditChainEntity, AuditRetiredKeyEntity, AuditSealEntity } from '../audit.entity.js';
 
-/** Keys of rows and seals, derived from SECRETS_KEY. */
+/** Keys that sign rows, seals and heads, derived from SECRETS_KEY. The first field of each MAC is its purpose. */
 @Injectable()
 export class AuditKeys {
-  readonly rows: KeyRing;
-  readonly chain: KeyRing;
+  readonly ring: KeyRing;
   private readonly box: SecretBox;
 
   constructor(keys: SecretKeys) {
-    this.rows = keys.derive('audit-row');
-    this.chain = keys.derive('audit-chain');
+    this.ring = keys.derive('audit');
     this.box = new SecretBox(keys);
   }
 
   /** Encrypts the older keys of SECRETS_KEY with its first key, so that the older keys can be removed. */
   retireOlder(lastSeq: bigint): AuditRetiredKeyEntity[] {
-    return this.rows.older.map(({ id: key_id, key }) => {
-      const keys = [key, this.chain.find(key_id)!.key].map((one) =>
-        one.export().toString('base64'),
-      );
-      const content = JSON.stringify([...keys, String(lastSeq)]);
+    return this.ring.older.map(({ id: key_id, key }) => {
+      const content = JSON.stringify([key.export().toString('base64'), String(lastSeq)]);
       return { key_id, sealed: this.box.seal(content, contextOf(key_id)) };
     });
   }
 
-  /** Returns a function that finds the keys of a seal: keys of SECRETS_KEY, and retired keys up to their last seal. */
+  /** Returns a function that finds the key of a seal: a key of SECRETS_KEY, or a retired key up to its last seal. */
   finder(retired: readonly AuditRetiredKeyEntity[]): FindKey {
-    const opened = retired.map((one) => this.open(one)).filter((one) => one !== undefined);
-    return (use, id, seq) =>
-      this[use].find(id)?.key ??
-      opened.find(({ key_id, lastSeq }) => key_id === id && seq <= lastSeq)?.[use];
+    const opened = retired.map((one) => this.open(one));
+    return (id, seq) =>
+      this.ring.find(id)?.key ?? opened.find((one) => one?.id === id && seq <= one.lastSeq)?.key;
   }
 
   /** Returns `undefined` if the content was altered, or encrypted with an unknown key. */
-  private open({ key_id, sealed }: AuditRetiredKeyEntity) {
+  private open({ key_id: id, sealed }: AuditRetiredKeyEntity) {
     try {
-      const content = JSON.parse(this.box.open(sealed, contextOf(key_id))) as string[];
-      const [rows, chain] = content.map((text) => createSecretKey(text, 'base64'));
-      return { key_id, rows, chain, lastSeq: BigInt(content[2]!) };
+      const [key, lastSeq] = JSON.parse(this.box.open(sealed, contextOf(id))) as [string, string];
+      return { id, key: createSecretKey(key, 'base64'), lastSeq: BigInt(lastSeq) };
     } catch {
       return undefined;
     }
   }
 }
 
-export type FindKey = (use: 'rows' | 'chain', id: string, seq: bigint) => KeyObject | undefined;
+export type FindKey = (id: string, seq: bigint) => KeyObject | undefined;
 
 const contextOf = (keyId: string) => `audit-key:${keyId}`;
 
@@ -108,7 +101,7 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** The first field is the purpose. JSON gives different lists different texts. */
+/** The first field is the purpose, so that no MAC has two meanings. JSON gives different lists different texts. */
 export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
@@ -165,11 +158,11 @@ export function faultOfSeal(
   { seq, hash, key_id, row }: SealedRow,
 ): string | undefined {
   if (!row) return 'was removed: only its seal is left';
-  if (!isSignedBy(findKey('rows', row.key_id, seq), row)) return 'was changed';
+  if (!isSignedBy(findKey(row.key_id, seq), row)) return 'was changed';
   if (seq !== previous.seq + 1n) {
     return `entries are missing or moved: the previous seal is ${previous.seq}`;
   }
-  const key = findKey('chain', key_id, seq);
+  const key = findKey(key_id, seq);
   return key && sameBytes(hash, nextSeal(key, previous, row).hash)
     ? undefined
     : 'its seal does not follow from the previous seal';

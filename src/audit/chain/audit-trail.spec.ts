@@ -18,7 +18,7 @@ function trailWith(
   return new AuditTrail(
     transactions as unknown as Transactions,
     chain as unknown as AuditChainRepository,
-    { chain: { find: () => undefined } } as unknown as AuditKeys,
+    { ring: { find: () => undefined } } as unknown as AuditKeys,
     witness,
     new Clock(),
   );

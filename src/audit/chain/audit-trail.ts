@@ -11,7 +11,6 @@ import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { sharedRuns } from '../../platform/concurrency/batcher.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
-import { firstIdAt } from '../../platform/ids.js';
 import type { AuditVerificationDto } from '../audit.dto.js';
 import { AuditLogEntity, AuditRetiredKeyEntity } from '../audit.entity.js';
 import {
@@ -32,11 +31,6 @@ class BrokenChainError extends Error {}
 
 /** `elsewhere`: another replica holds the head. */
 type SealingResult = 'more' | 'done' | 'elsewhere';
-
-interface Walk {
-  readonly count: number;
-  readonly invalidId?: string;
-}
 
 const EVERY_MS = 1_000;
 const PAGES_AT_ONCE = 100;
@@ -111,7 +105,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     const end = await this.chain.readEnd(tx);
     const { head, now, restored, sealedTo } = end;
     if (!locked && head) return undefined;
-    const fault = faultOfEnd(end, this.keys.chain);
+    const fault = faultOfEnd(end, this.keys.ring);
     if (fault !== undefined) {
       throw new BrokenChainError(
         `The audit chain is broken, and sealing has stopped: ${fault}. See GET /api/audit/verify.`,
@@ -121,7 +115,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
 
     const start: SealedPoint = head ?? GENESIS;
     const page = await this.chain.unsealedPage(tx, sealedTo);
-    const { first } = this.keys.chain;
+    const { first } = this.keys.ring;
     // Writes the head of another cluster or of an older key even without new rows.
     const isCurrent = !head || (!restored && head.key_id === first.id);
     if (page.length === 0 && isCurrent) return { point: start, more: false };
@@ -160,28 +154,25 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     head: AuditWitness['head'],
   ): Promise<AuditVerificationDto> {
     const end = await this.chain.readEnd(manager);
-    const fault = faultOfEnd(end, this.keys.chain);
+    const fault = faultOfEnd(end, this.keys.ring);
     const acceptedAt = await this.witness.lastAcceptedAt(manager);
-    const seals = await this.walkSeals(manager);
-    const rest = await this.walkUnsealed(manager, end.sealedTo);
-    const first_invalid_id = seals.invalidId ?? rest.invalidId;
-    const rewound =
+    const { count: checked, invalidId } = await this.walkSeals(manager);
+    let first_invalid_id = invalidId;
+    let unsealed = 0;
+    for await (const page of this.chain.unsealedPages(manager, end.sealedTo)) {
+      unsealed += page.length;
+      first_invalid_id ??= page.find((row) => row.overdue || !isGenuine(row, this.keys.ring))?.id;
+    }
+    const isRewound =
       head.at.getTime() > acceptedAt && !(await this.chain.containsSeal(manager, head));
-    return {
-      valid: fault === undefined && first_invalid_id === undefined && !rewound,
-      checked: seals.count,
-      unsealed: rest.count,
-      first_invalid_id,
-      head_rewound: rewound || undefined,
-    };
+    const valid = fault === undefined && first_invalid_id === undefined && !isRewound;
+    return { valid, checked, unsealed, first_invalid_id, head_rewound: isRewound || undefined };
   }
 
-  private async walkSeals(manager: EntityManager): Promise<Walk> {
+  private async walkSeals(manager: EntityManager): Promise<{ count: number; invalidId?: string }> {
     const findKey = this.keys.finder(await this.chain.retiredKeys(manager));
     let previous = GENESIS;
-    for (;;) {
-      const page = await this.chain.sealsAfter(manager, previous.seq);
-      if (page.length === 0) return { count: Number(previous.seq) };
+    for await (const page of this.chain.sealedPages(manager, previous.seq)) {
       for (const seal of page) {
         if (faultOfSeal(findKey, previous, seal) !== undefined) {
           return { count: Number(previous.seq), invalidId: seal.audit_id };
@@ -189,18 +180,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
         previous = seal;
       }
     }
-  }
-
-  private async walkUnsealed(manager: EntityManager, sealedTo: string | null): Promise<Walk> {
-    let count = 0;
-    let invalidId: string | undefined;
-    for (let afterId = firstIdAt(0); ;) {
-      const page = await this.chain.unsealedAfter(manager, afterId, sealedTo);
-      if (page.length === 0) return { count, invalidId };
-      afterId = page.at(-1)!.id;
-      count += page.length;
-      invalidId ??= page.find((row) => row.overdue || !isGenuine(row, this.keys.rows))?.id;
-    }
+    return { count: Number(previous.seq) };
   }
 }
 
@@ -235,7 +215,7 @@ export async function resealTrail(
       `The audit trail was altered${place}: see GET /api/audit/verify. Keep the older keys.`,
     );
   }
-  const firstId = keys.rows.first.id;
+  const firstId = keys.ring.first.id;
   const waiting = manager.createQueryBuilder(AuditLogEntity, 'a').where(NOT_SEALED);
   if (await waiting.andWhere('a.key_id <> :firstId', { firstId }).getExists()) {
     throw new Error('Entries of an older key still wait to be sealed. Run this command again.');

@@ -104,7 +104,7 @@ export class AuditWitness {
   /** Returns milliseconds; 0 without an acceptance. */
   async lastAcceptedAt(manager: EntityManager): Promise<number> {
     const row = await this.chain.lastAcceptance(manager);
-    return row && isGenuine(row, this.keys.rows) ? row.at.getTime() : 0;
+    return row && isGenuine(row, this.keys.ring) ? row.at.getTime() : 0;
   }
 
   private async applyAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
@@ -122,7 +122,7 @@ export class AuditWitness {
     const refusal = await this.load();
     if (refusal !== undefined) return this.report(refusal);
     const { head } = this;
-    const { id: key_id, key } = this.keys.chain.first;
+    const { id: key_id, key } = this.keys.ring.first;
     const content = { about: ABOUT, ...anchorOf(head), key_id, mac: hex(anchorMac(key, head)) };
     try {
       await mkdir(dirname(this.path), { recursive: true });
@@ -157,7 +157,7 @@ export class AuditWitness {
     try {
       const { seq, hash, at, key_id, mac } = JSON.parse(text) as Anchor;
       const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
-      const named = this.keys.chain.find(key_id);
+      const named = this.keys.ring.find(key_id);
       const isSigned = named && sameBytes(Buffer.from(mac, 'hex'), anchorMac(named.key, head));
       return isSigned ? head : undefined;
     } catch {

@@ -102,11 +102,7 @@ export function ApiChanges(kind: Kind, type: Type<ChangesPageDto>): MethodDecora
       `Follow all changes of ${item}s`,
       `For a program that keeps a copy of all ${item}s. Returns every change at least once, in the order in which the changes became visible, each with the current state of the ${item}. Send the first request without a cursor, and each further request with the \`cursor\` of the previous response. Store the cursor together with the result of your processing, and continue with the stored cursor after a crash. Ignore an ${item} whose \`updated_at\` is before that of your copy.`,
     ),
-    ApiAnswer({
-      status: 200,
-      description: 'The next changes, and the cursor after them. `changes` may be empty.',
-      type,
-    }),
+    ApiAnswer(200, 'The next changes, and the cursor after them. `changes` may be empty.', type),
     ApiErrors('cursor_expired'),
     ApiErrorMeanings({
       cursor_expired: `The cursor is older than 30 days (\`details.reason\` is \`too_old\`), or the database was restored after the cursor was issued (\`database_restored\`), so changes may be missing. Start again with \`from=beginning\`, and delete the ${item}s that are not listed.`,

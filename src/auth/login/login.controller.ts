@@ -22,11 +22,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Page } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
-import {
-  FAILURES_PER_MINUTE,
-  Limited,
-  STRANGERS_PER_MINUTE,
-} from '../../platform/limits/limits.js';
+import { FAILURES, Limited, STRANGERS_PER_MINUTE } from '../../platform/limits/limits.js';
 import {
   ApiAnswer,
   ApiErrorPages,
@@ -45,7 +41,7 @@ import { OtherSiteError, UnauthorizedError } from '../auth.errors.js';
 import { LONGEST_GUESS, PasswordChangeDto, presentPrincipal, PrincipalDto } from '../auth.dto.js';
 import type { Principal } from '../principal.js';
 import { SessionsService } from '../sessions.service.js';
-import { UsersService } from '../users.service.js';
+import { AccountsService } from '../accounts.service.js';
 import {
   FormPageFilter,
   isForm,
@@ -95,7 +91,7 @@ class EndedSessionDto {
 }
 
 const STRANGERS_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests per minute from one address: see Retry-After.`;
-const LOGIN_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests or more than ${FAILURES_PER_MINUTE.login} failed requests per minute from one address, or too many failed requests for one user name from addresses without an earlier login: see Retry-After.`;
+const LOGIN_LIMIT = `More than ${STRANGERS_PER_MINUTE} requests or more than ${FAILURES.login.perMinute} failed requests per minute from one address, or too many failed requests for one user name from addresses without an earlier login: see Retry-After.`;
 
 const ApiNextQuery = () =>
   ApiQuery({
@@ -155,13 +151,13 @@ const seeOther = (reply: FastifyReply, path: string): undefined => void reply.re
 export class LoginController {
   constructor(
     private readonly sessions: SessionsService,
-    private readonly users: UsersService,
+    private readonly accounts: AccountsService,
   ) {}
 
   @Get('login')
   @Operation('getLoginPage', 'Read the login page', 'For people. Shows the current user.')
   @ApiNextQuery()
-  @ApiAnswer({ status: 200, description: 'A form.', contentType: 'text/html' })
+  @ApiAnswer(200, 'A form.', undefined, { contentType: 'text/html' })
   @Header('content-type', HTML)
   page(@Req() request: FastifyRequest): string {
     return loginPage({ next: nextOf(request), principal: request.caller?.name });
@@ -179,10 +175,7 @@ export class LoginController {
   )
   @ApiNextQuery()
   @ApiJsonOrForm(CredentialsDto)
-  @ApiAnswer({
-    status: 200,
-    description: 'For JSON: the session has started.',
-    type: StartedSessionDto,
+  @ApiAnswer(200, 'For JSON: the session has started.', StartedSessionDto, {
     headers: BEGUN_SESSION,
   })
   @ApiSeeOther(
@@ -217,12 +210,7 @@ export class LoginController {
   @Consumes('json-or-form')
   @Limited('logout')
   @Operation('logOut', 'End the session', 'The response is the same without a session.')
-  @ApiAnswer({
-    status: 200,
-    description: 'For JSON: the session has ended.',
-    type: EndedSessionDto,
-    headers: ENDED_SESSION,
-  })
+  @ApiAnswer(200, 'For JSON: the session has ended.', EndedSessionDto, { headers: ENDED_SESSION })
   @ApiSeeOther('For a form: redirect to the login page.', ENDED_SESSION)
   @ApiErrors(...FORM_ERRORS)
   @ApiErrorMeanings({ forbidden: OTHER_SITE, rate_limited: STRANGERS_LIMIT })
@@ -243,7 +231,7 @@ export class LoginController {
     'A login by form redirects here while the generated password of the first start is in use.',
   )
   @ApiNextQuery()
-  @ApiAnswer({ status: 200, description: 'A form.', contentType: 'text/html' })
+  @ApiAnswer(200, 'A form.', undefined, { contentType: 'text/html' })
   @ApiSeeOther('Without a session: log in first.')
   @ApiErrors('service_unavailable')
   @Header('content-type', HTML)
@@ -253,7 +241,7 @@ export class LoginController {
   ): Promise<string | undefined> {
     const caller = request.caller as Principal | undefined;
     if (!caller) return seeOther(reply, '/login?next=/login/password');
-    const { password_made_up: madeUp } = await this.users.get(caller.id);
+    const { password_made_up: madeUp } = await this.accounts.getUser(caller.id);
     return passwordPage(caller.name, { next: nextOf(request), madeUp });
   }
 
@@ -265,7 +253,7 @@ export class LoginController {
   @Operation('changePasswordByForm', 'Change your password by form', 'Ends your other sessions.')
   @ApiNextQuery()
   @ApiJsonOrForm(PasswordFormDto)
-  @ApiAnswer({ status: 200, description: 'For JSON: the new password is set.', type: PrincipalDto })
+  @ApiAnswer(200, 'For JSON: the new password is set.', PrincipalDto)
   @ApiSeeOther('For a form: redirect to `next`.')
   @ApiErrorPages()
   @ApiErrors('unauthorized', 'invalid_credentials', ...FORM_ERRORS, 'weak_password', 'rate_limited')

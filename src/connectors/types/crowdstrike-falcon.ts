@@ -1,4 +1,4 @@
-import { baseUrl, fields, secret, text } from '../../targets/target-config.js';
+import { address, fields, secret, text } from '../../targets/target-config.js';
 import { hostIn, isHostName, isNamed, judgeTarget, stateAction } from '../calls/target-state.js';
 import { listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { accessTokens, type VendorApi, vendorApi, vendorUrl } from '../calls/vendor-api.js';
@@ -19,9 +19,9 @@ export const crowdstrikeFalcon = defineConnector({
     'CrowdStrike Falcon: contains hosts, lifts their containment, and starts on-demand scans.',
   config: fields(
     {
-      base_url: baseUrl(
+      base_url: address(
         'Address of the cloud of the hosts, such as https://api.eu-1.crowdstrike.com.',
-        'https://api.crowdstrike.com',
+        { default: 'https://api.crowdstrike.com' },
       ),
       client_id: text(
         'API client with the scopes Hosts (read, write) and On-demand scans (read, write).',

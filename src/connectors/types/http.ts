@@ -79,7 +79,7 @@ const CONFIG = fields(
   {
     base_url: address(
       'Base of every path. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',
-      { minLength: 8 },
+      {},
     ),
     headers: {
       type: 'object',

@@ -14,9 +14,7 @@ export const jira = defineConnector({
   description: 'Jira Cloud: opens issues in one project.',
   config: fields(
     {
-      base_url: address('Address of the site, such as https://example.atlassian.net.', {
-        minLength: 8,
-      }),
+      base_url: address('Address of the site, such as https://example.atlassian.net.', {}),
       email: text('Email address of the account of the token.', {
         pattern: '^[^\\s:@]+@[^\\s:@]+$',
         minLength: 3,

@@ -1,6 +1,6 @@
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { storable } from '../../platform/text.js';
-import { baseUrl, fields, secret } from '../../targets/target-config.js';
+import { address, fields, secret } from '../../targets/target-config.js';
 import { RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { vendorApi } from '../calls/vendor-api.js';
 import { defineConnector, done } from '../connector-type.js';
@@ -17,7 +17,7 @@ export const slack = defineConnector({
   description: 'Slack: posts plain text into channels of which the bot is a member.',
   config: fields(
     {
-      base_url: baseUrl('Address of the Slack API.', 'https://slack.com/api'),
+      base_url: address('Address of the Slack API.', { default: 'https://slack.com/api' }),
       bot_token: secret('Bot token (xoxb-…) of an app with the scope chat:write.', {
         pattern: '^[\\x21-\\x7e]+$',
         maxLength: 500,

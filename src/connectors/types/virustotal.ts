@@ -1,4 +1,4 @@
-import { baseUrl, fields, secret } from '../../targets/target-config.js';
+import { address, fields, secret } from '../../targets/target-config.js';
 import { numberAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import {
@@ -16,7 +16,9 @@ export const virusTotal = defineConnector({
   description: 'VirusTotal: reputation of a URL, domain, address or file.',
   config: fields(
     {
-      base_url: baseUrl('Address of the VirusTotal API.', 'https://www.virustotal.com/api/v3'),
+      base_url: address('Address of the VirusTotal API.', {
+        default: 'https://www.virustotal.com/api/v3',
+      }),
       api_key: secret('API key of the account.', { pattern: '^[A-Za-z0-9_-]+$', maxLength: 200 }),
     },
     ['api_key'],

@@ -2,145 +2,49 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiSchema, OmitType, PickType } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { FeedPage } from '../../audit/changes/change-feed.js';
+import { ChangeOf, ChangesPageDto } from '../../audit/changes/feed-api.js';
 import { ValidationError } from '../../platform/errors/app-error.js';
 import {
   Choice,
   Choices,
   Flag,
   Id,
-  Instant,
   JsonObject,
   Nested,
+  NestedList,
   NotBlank,
   NullIsAbsent,
   OpenChoices,
   Text,
-  TextMap,
   WholeNumber,
 } from '../../platform/validation/fields.js';
 import { present } from '../../platform/validation/present.js';
 import {
-  type Classification,
-  CLASSIFICATIONS,
   CREATED_COLUMNS,
+  DESCRIPTIONS,
+  HIDDEN_COLUMNS,
   type Incident,
+  INCIDENT_FEED_EVENTS,
   INCIDENT_STATUSES,
   INCIDENT_TYPE,
+  IncidentEntity,
   type IncidentStatus,
-  KNOWN_INCIDENT_TYPES,
   LISTED_COLUMNS,
+  type ListedIncident,
   PENDING_CHOICES,
   type PendingChoice,
   SEVERITIES,
   type Severity,
-  SOURCE_STATUSES,
-  type SourceStatus,
 } from '../incident.js';
-import type { IncidentChange } from '../incident-changes.js';
-import { INCIDENT_FIELDS, type IncidentFields } from '../incident-fields.js';
-import {
-  jsonWithRawData,
-  MOST_RAW_DATA_BYTES,
-  MOST_RAW_DATA_LEVELS,
-  PHISHING_KEYS,
-} from '../raw-data-rules.js';
+import { CHANGED_FIELDS, type IncidentChange } from '../incident-changes.js';
+import { jsonWithRawData } from '../raw-data-rules.js';
 import { LONGEST_TITLE, oneLine, SEEN } from '../raw-data-text.js';
-import { GivenVerdictDto, VerdictDto } from './verdict.dto.js';
+import { GivenVerdictDto } from './verdict.dto.js';
 
-const INCIDENT_TYPE_DESCRIPTION = `An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`;
+export class CreatedIncidentDto extends PickType(IncidentEntity, CREATED_COLUMNS) {}
 
-const RAW_DATA_DESCRIPTION = `The event as its source tells it: any JSON object of at most ${
-  MOST_RAW_DATA_BYTES / 1024
-} KiB and ${MOST_RAW_DATA_LEVELS} levels. For \`phishing\` the keys ${PHISHING_KEYS.map(
-  (key) => `\`${key}\``,
-).join(', ')} are strings when they are there, \`received_at\` an ISO 8601 time.`;
-
-const FIELDS_DESCRIPTION = `Values of the event under the same names for every tool, each as one text. Playbooks, titles and triage read them. Well-known: ${Object.entries(
-  INCIDENT_FIELDS,
-)
-  .map(([name, meaning]) => `\`${name}\` (${meaning})`)
-  .join(
-    ', ',
-  )}. The mapping of a webhook source may add further names. For an incident that is created by the API, \`fields\` has the well-known keys of its \`raw_data\`.`;
-
-class IncidentFieldsDto {
-  @Id('IncidentId')
-  readonly id: string;
-
-  @Text({ pattern: /^INC-\d{4}-\d{4,}$/ })
-  readonly incident_number: string;
-
-  @Text({ description: INCIDENT_TYPE_DESCRIPTION })
-  readonly incident_type: string;
-
-  @Choice('Severity', SEVERITIES)
-  readonly severity: Severity;
-
-  @Choice('IncidentStatus', INCIDENT_STATUSES)
-  readonly status: IncidentStatus;
-
-  @Text()
-  readonly source: string;
-
-  @Text({
-    description:
-      'One line that identifies the incident, given or derived from the type and raw_data.',
-  })
-  readonly title: string;
-
-  @Instant()
-  readonly created_at: Date;
-
-  @Instant()
-  readonly updated_at: Date;
-
-  @Choice('Classification', CLASSIFICATIONS, { optional: true })
-  readonly classification?: Classification;
-
-  @JsonObject({ description: RAW_DATA_DESCRIPTION })
-  readonly raw_data: Record<string, unknown>;
-
-  @TextMap({ description: FIELDS_DESCRIPTION })
-  readonly fields: IncidentFields;
-
-  @Nested(() => VerdictDto, { optional: true, description: 'Present after triage.' })
-  readonly verdict?: VerdictDto;
-
-  @OpenChoices('ActionTypeName', ACTION_TYPES)
-  readonly recommended_actions: readonly string[];
-
-  @Text({
-    optional: true,
-    description: 'Removed when the status leaves `resolved`. The timeline keeps it.',
-  })
-  readonly resolution?: string;
-
-  @Instant({ optional: true, description: 'Time of the last triage.' })
-  readonly triaged_at?: Date;
-
-  @Choice('SourceStatus', SOURCE_STATUSES, {
-    optional: true,
-    description:
-      'State of the alert in its tool: `resolved` after the tool reported the end of the alert, `open` if it reported the alert again. The status of the incident does not follow it.',
-  })
-  readonly source_status?: SourceStatus;
-
-  @Instant({
-    optional: true,
-    description: 'Time of the resolution; absent unless the incident is resolved.',
-  })
-  readonly resolved_at?: Date;
-
-  @Text({
-    optional: true,
-    description: 'Principal who resolved it; absent unless the incident is resolved.',
-  })
-  readonly resolved_by?: string;
-}
-
-export class CreatedIncidentDto extends PickType(IncidentFieldsDto, CREATED_COLUMNS) {}
-
-export class IncidentSummaryDto extends PickType(IncidentFieldsDto, LISTED_COLUMNS) {}
+export class IncidentSummaryDto extends PickType(IncidentEntity, LISTED_COLUMNS) {}
 
 class WithdrawnDto {
   @WholeNumber({ min: 0, description: 'Rejected actions that waited for approval.' })
@@ -150,7 +54,11 @@ class WithdrawnDto {
   readonly runs: number;
 }
 
-export class IncidentDto extends OmitType(IncidentFieldsDto, ['classification']) {
+export class IncidentDto extends OmitType(IncidentEntity, [
+  ...HIDDEN_COLUMNS,
+  'verdict_by_person',
+  'version',
+]) {
   @WholeNumber({
     optional: true,
     min: 1,
@@ -174,6 +82,43 @@ export function incidentEnvelope(incident: Incident): string {
   return `{"data":${jsonWithRawData(withoutRawData(incident), incident.raw_data)}}`;
 }
 
+class IncidentChangeDto extends ChangeOf('Incident', INCIDENT_FEED_EVENTS) {
+  @Id('IncidentId')
+  readonly incident_id: string;
+
+  @OpenChoices('ChangedField', CHANGED_FIELDS, {
+    optional: true,
+    description:
+      'For `incident.updated`: the fields that changed. Empty if only a further report that says more was added.',
+  })
+  readonly changed?: readonly string[];
+
+  @Nested(() => IncidentSummaryDto, {
+    optional: true,
+    description:
+      'Current state of the incident, which may be later than the change. Absent if the incident was deleted.',
+  })
+  readonly incident?: IncidentSummaryDto;
+}
+
+export class IncidentChangesDto extends ChangesPageDto {
+  @NestedList(() => IncidentChangeDto, { description: 'At most `limit`; may be empty.' })
+  readonly changes: readonly IncidentChangeDto[];
+}
+
+const presentPage = present(IncidentChangesDto);
+
+export const presentChanges = ({
+  changes,
+  ...page
+}: FeedPage<ListedIncident>): IncidentChangesDto =>
+  presentPage({
+    ...page,
+    changes: changes.map(({ item: incident, subject_id: incident_id, ...change }) => {
+      return { ...change, incident_id, incident };
+    }),
+  });
+
 const LONGEST_SOURCE = 255;
 
 const IncidentType = (options: { readonly optional?: boolean } = {}) =>
@@ -181,7 +126,7 @@ const IncidentType = (options: { readonly optional?: boolean } = {}) =>
     pattern: INCIDENT_TYPE,
     message:
       'incident_type must be 1 to 64 lower-case letters, digits and underscores, beginning with a letter',
-    description: INCIDENT_TYPE_DESCRIPTION,
+    description: DESCRIPTIONS.incident_type,
     ...options,
   });
 
@@ -216,7 +161,7 @@ export class IncidentInputDto {
   @Title('Title. If absent, it is derived from the type and raw_data.')
   readonly title?: string;
 
-  @JsonObject({ optional: true, default: {}, description: RAW_DATA_DESCRIPTION })
+  @JsonObject({ optional: true, default: {}, description: DESCRIPTIONS.raw_data })
   readonly raw_data: Record<string, unknown> = {};
 }
 

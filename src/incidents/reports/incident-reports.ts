@@ -1,5 +1,6 @@
 // SQL: raw_data is read and written as text, so that no digit is lost.
 import { Injectable } from '@nestjs/common';
+import { OmitType } from '@nestjs/swagger';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
@@ -7,34 +8,58 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { listStatement, readPage } from '../../platform/counting/counted-list.js';
 import { newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { Choice, Id, Instant, JsonObject, Text } from '../../platform/validation/fields.js';
+import { present } from '../../platform/validation/present.js';
 import { SEVERITIES, type Severity } from '../incident.js';
+import { jsonWithRawData } from '../raw-data-rules.js';
 
-/** A later event about an incident, with different content. */
+/** A later event about an incident, with different content, and the contract of the columns that responses show. */
 @Entity('incident_reports')
 export class IncidentReportEntity {
+  @Id('IncidentReportId')
   @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
   @Column({ type: 'uuid' })
   readonly incident_id: string;
 
+  @Instant({ description: 'Time when the event was stored.' })
   @Column({ type: 'timestamptz', precision: 3 })
   readonly at: Date;
 
+  @Text()
   @Column({ type: 'text' })
   readonly source: string;
 
-  /** Severity of the event. The incident may have a higher severity. */
+  @Choice('Severity', SEVERITIES, {
+    description: 'Severity of this event. The incident keeps the highest one.',
+  })
   @Column({ type: 'enum', enum: SEVERITIES, enumName: 'incident_severity' })
   readonly severity: Severity;
 
-  /** Webhook event of the report, which keeps the original bytes. */
+  @Id('WebhookEventId', {
+    description: 'Webhook event that brought the report, with the original bytes.',
+  })
   @Column({ type: 'uuid' })
   readonly webhook_event_id: string;
 
   /** JSON text, unchanged. */
+  @JsonObject({ description: 'The event exactly as received.' })
   @Column({ type: 'json' })
   readonly raw_data: string;
+}
+
+export class IncidentReportDto extends OmitType(IncidentReportEntity, ['incident_id']) {}
+
+const withoutRawData = present(OmitType(IncidentReportDto, ['raw_data']));
+
+/** Returns the list as JSON text. Copies raw_data as stored, so that no digit is lost. */
+export function reportList(
+  { items, total }: Page<IncidentReportDto>,
+  { page, per_page }: PageRequest,
+): string {
+  const data = items.map((row) => jsonWithRawData(withoutRawData(row), row.raw_data));
+  return `{"data":[${data.join(',')}],"meta":${JSON.stringify({ page, per_page, total })}}`;
 }
 
 type NewIncidentReport = Omit<IncidentReportEntity, 'id' | 'at'>;
@@ -43,9 +68,6 @@ type NewIncidentReport = Omit<IncidentReportEntity, 'id' | 'at'>;
 const MOST_REPORTS = 100;
 /** Maximum total size of the reports of an incident, because one page may contain all of them. */
 const MOST_BYTES = 8 * 1024 * 1024;
-
-const COLUMNS =
-  'id, incident_id, at, source, severity, webhook_event_id, raw_data::text as raw_data';
 
 const INSERT: Statement = {
   name: 'incident_reports_insert',
@@ -65,7 +87,7 @@ const PAGE: Statement = {
   text: listStatement({
     total: `(select count(*) from incident_reports where incident_id = $1)`,
     ids: `select id from incident_reports where incident_id = $1 order by id offset $2 limit $3`,
-    columns: COLUMNS,
+    columns: 'id, at, source, severity, webhook_event_id, raw_data::text as raw_data',
     table: 'incident_reports',
     order: 'item.id',
   }),
@@ -118,7 +140,7 @@ export class IncidentReports {
   async page(
     incidentId: string,
     { page, per_page }: PageRequest,
-  ): Promise<Page<IncidentReportEntity>> {
+  ): Promise<Page<IncidentReportDto>> {
     const values = [incidentId, (page - 1) * per_page, per_page];
     return await readPage(this.statements, { statement: PAGE, values });
   }

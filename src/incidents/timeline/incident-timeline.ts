@@ -1,6 +1,8 @@
 // SQL: the insert of many entries is also part of the statement of an action change.
 import { Injectable } from '@nestjs/common';
+import { OmitType } from '@nestjs/swagger';
 import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { Clock } from '../../platform/clock.js';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.js';
 import { columnsOf } from '../../platform/database/columns.js';
@@ -8,18 +10,86 @@ import { RowInsert, type Statement, Statements } from '../../platform/database/s
 import { RowsAtCommit, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { type Page, PageQueryDto, sortWords } from '../../platform/paging/page.js';
+import {
+  Choice,
+  Field,
+  Instant,
+  JsonObject,
+  Nested,
+  NestedList,
+  OpenChoice,
+  Text,
+} from '../../platform/validation/fields.js';
 import type { RowOf } from '../../platform/validation/present.js';
-import type {
-  TimelineDetailsDto,
-  TimelineEntryDto,
-  TimelineSubjectDto,
-} from '../dto/history.dto.js';
 import { oneLine } from '../raw-data-text.js';
+
+const SORTS = sortWords('at', 'created_at');
+
+export class TimelineQueryDto extends PageQueryDto {
+  @Choice('TimelineSort', SORTS, {
+    optional: true,
+    default: 'at',
+    description: '`created_at` is the same as `at`.',
+  })
+  readonly sort: (typeof SORTS)[number] = 'at';
+}
+
+class TimelineSubjectDto {
+  @Text()
+  readonly type: string;
+
+  @Text()
+  readonly id: string;
+}
+
+const AnyValue = (description: string) =>
+  Field({ optional: true, description }, { allOf: [{ $ref: '#/components/schemas/AnyJson' }] });
+
+class TimelineChangeDto {
+  @Text({ description: 'Name of the field.' })
+  readonly field: string;
+
+  @AnyValue('Previous value; absent if there was none.')
+  readonly from?: unknown;
+
+  @AnyValue('New value; absent if it was removed.')
+  readonly to?: unknown;
+}
+
+class TimelineDetailsDto {
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { optional: true })
+  readonly action_type?: string;
+
+  @Text({
+    optional: true,
+    description: 'Target of the action: its first parameter, cut if it is long.',
+  })
+  readonly target?: string;
+
+  @JsonObject({ optional: true, description: 'Parameters of a requested action.' })
+  readonly parameters?: Readonly<Record<string, unknown>>;
+
+  @Text({ optional: true, description: 'Action that this action rolls back.' })
+  readonly rollback_of?: string;
+
+  @Text({ optional: true, description: 'Reason of a request, rollback or rejection.' })
+  readonly reason?: string;
+
+  @Text({ optional: true, description: 'Comment of the approver.' })
+  readonly comment?: string;
+
+  @Text({ optional: true, description: 'Resolution, also if the incident was reopened.' })
+  readonly resolution?: string;
+
+  @NestedList(() => TimelineChangeDto, { optional: true, description: 'Fields that changed.' })
+  readonly changes?: readonly TimelineChangeDto[];
+}
 
 export type TimelineDetails = TimelineDetailsDto;
 export type TimelineSubject = TimelineSubjectDto;
 
+/** An entry, with the contract of the columns that responses show. */
 @Entity('incident_timeline')
 export class IncidentTimelineEntity {
   @PrimaryColumn({ type: 'uuid' })
@@ -28,16 +98,22 @@ export class IncidentTimelineEntity {
   @Column({ type: 'uuid' })
   readonly incident_id: string;
 
+  @Instant()
   @Column({ type: 'timestamptz', precision: 3 })
   readonly at: Date;
 
-  /** Event name in the past tense: `updated`, `triaged`, `action_requested`. */
+  @Text({
+    description:
+      'An open set: created, updated, triaged, resolved, reopened, severity_lowered (of a critical incident), event_updated, update_of_resolved and update_of_judged (further reports of the tool), source_resolved, severity_unknown, triage_requested (asynchronously), triage_completed, triage_failed, and events of its actions.',
+  })
   @Column({ type: 'text' })
   readonly event: string;
 
+  @Text({ description: 'Name of a principal.' })
   @Column({ type: 'text' })
   readonly actor: string;
 
+  @Text()
   @Column({ type: 'text' })
   readonly summary: string;
 
@@ -47,13 +123,26 @@ export class IncidentTimelineEntity {
   @Column({ type: 'text', nullable: true })
   readonly subject_id: string | null;
 
+  @Nested(() => TimelineDetailsDto, {
+    optional: true,
+    description: 'Facts of the entry for programs, with full texts. Absent if there are none.',
+  })
   @Column({ type: 'json', nullable: true })
   readonly details: TimelineDetails | null;
 }
 
+export class TimelineEntryDto extends OmitType(IncidentTimelineEntity, [
+  ...(['id', 'incident_id', 'subject_type', 'subject_id'] as const),
+]) {
+  @Nested(() => TimelineSubjectDto, { optional: true })
+  readonly subject?: TimelineSubjectDto;
+}
+
 /** `subject` is a second subject of a type such as `action`, `triage` or `webhook_event`. */
-export interface NewTimelineEntry extends Omit<TimelineEntryDto, 'at'> {
+export interface NewTimelineEntry extends Pick<TimelineEntryDto, 'event' | 'actor' | 'summary'> {
   readonly incidentId: string;
+  readonly subject?: TimelineSubject;
+  readonly details?: TimelineDetails;
 }
 
 const ROWS = new RowInsert(IncidentTimelineEntity, columnsOf(IncidentTimelineEntity, []));
@@ -125,10 +214,9 @@ export class IncidentTimeline {
 
   async page(
     incidentId: string,
-    { page, per_page }: PageRequest,
-    newestFirst: boolean,
+    { page, per_page, sort }: TimelineQueryDto,
   ): Promise<Page<RowOf<TimelineEntryDto>>> {
-    const statement = newestFirst ? NEWEST_FIRST : OLDEST_FIRST;
+    const statement = sort.startsWith('-') ? NEWEST_FIRST : OLDEST_FIRST;
     const values = [incidentId, (page - 1) * per_page, per_page];
     const rows = isUuid(incidentId)
       ? await this.statements.rows<EntryRow & WithTotal>(statement, values)

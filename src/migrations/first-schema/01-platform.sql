@@ -111,11 +111,9 @@ create index ix_idempotency_keys_kept_at on idempotency_keys (kept_at);
 
 -- Secret keys -------------------------------------------------------------------------------------
 
--- Ids of the keys that this database needs. The verifier proves that a given key is the key with this id. It is null
--- until a start of the service holds the key.
+-- Ids of the keys that this database needs. An id is derived from its key.
 create table secret_keys (
   id text constraint pk_secret_keys primary key,
-  verifier bytea,
   known_since timestamptz(3) not null default now(),
   retired_at timestamptz(3)
 );

@@ -41,7 +41,7 @@ create table audit_chain (
   found_invalid_at timestamptz
 );
 
--- Older keys of rows and seals, encrypted with the first key of SECRETS_KEY.
+-- Older keys of the trail, encrypted with the first key of SECRETS_KEY.
 create table audit_retired_keys (
   key_id text constraint pk_audit_retired_keys primary key,
   sealed text not null

@@ -116,8 +116,8 @@ create function wave_limit(type text) returns interval language sql immutable as
 --
 -- The first new incident of a group in 10 minutes waits 2 seconds for the rest of its body, or not at all if it is
 -- critical. After a message about the group the next incidents wait longer, so that a wave makes few messages; a critical
--- one waits 3 seconds. The approvals that the runs of one playbook request wait 10 seconds, and a minute after a message, also
--- for PagerDuty. Another approval of an action on mails waits 3 seconds, so that the message can say how many mails it would change.
+-- one waits 3 seconds. For people, the approvals that the runs of one playbook request wait 10 seconds, and a minute after
+-- a message. Another approval of an action on mails waits 3 seconds, so that the message can say how many mails it would change.
 --
 -- A channel that takes new incidents from a severity on is also sent milder ones that are judged malicious. Channels for people
 -- are also notified if an incident becomes malicious later, such as by a further report.
@@ -195,7 +195,7 @@ begin
               when event.type = 'incident.triaged' and channel.audience = 'people'
                 and not 'incident.triaged' = any(channel.events)
               then md5(concat_ws(' ', event.type, event.payload ->> 'source'))
-              when event.type in ('action.pending_approval', 'action.expiring') and channel.audience <> 'programs'
+              when event.type in ('action.pending_approval', 'action.expiring') and channel.audience = 'people'
                 and event.payload ->> 'requested_by' like 'playbook:%'
               then md5(concat_ws(' ', event.type, event.payload ->> 'requested_by'))
               when event.type = 'playbook.step_failed' and channel.audience <> 'programs'

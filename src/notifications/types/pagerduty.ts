@@ -1,7 +1,7 @@
 import type { Severity } from '../../incidents/incident.js';
 import { shortened } from '../../incidents/raw-data-text.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { baseUrl, fields, text } from '../../targets/target-config.js';
+import { address, fields, text } from '../../targets/target-config.js';
 import { defineChannel, outcomeOf, postJson } from '../channel-type.js';
 import type { Outcome } from '../delivery.js';
 import {
@@ -35,10 +35,9 @@ export const pagerDuty = defineChannel({
         maxLength: 32,
         writeOnly: true,
       }),
-      base_url: baseUrl(
-        'In the EU https://events.eu.pagerduty.com.',
-        'https://events.pagerduty.com',
-      ),
+      base_url: address('In the EU https://events.eu.pagerduty.com.', {
+        default: 'https://events.pagerduty.com',
+      }),
     },
     ['routing_key'],
   ),

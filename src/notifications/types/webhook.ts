@@ -11,37 +11,35 @@ const NEW_SECRET_BYTES = 32;
 const MIN_BYTES = 24;
 const MAX_BYTES = 64;
 
-const CONFIG = fields(
-  {
-    url: address(
-      'URL that receives the events. Admins can read it, so its query must not contain a secret.',
-      { format: 'uri-with-query', minLength: 8 },
-    ),
-    secret: text(
-      'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
-      { maxLength: 200, writeOnly: true },
-    ),
-  },
-  ['url', 'secret'],
-);
-
 export const webhook = defineChannel({
   name: 'webhook',
   audience: 'programs',
   description:
     'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
-  config: CONFIG,
-  requestConfig: { ...CONFIG, required: ['url'] },
+  config: fields(
+    {
+      url: address(
+        'URL that receives the events. Admins can read it, so its query must not contain a secret.',
+        { format: 'uri-with-query' },
+      ),
+      secret: text(
+        'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
+        { maxLength: 200, writeOnly: true },
+      ),
+    },
+    ['url'],
+  ),
   signsOnly: true,
   rotates: { field: 'secret', newSecret },
   defaultEvents: NOTIFIED_EVENTS,
   problems({ secret }) {
+    if (secret === undefined) return [problemAt('config.secret', 'required', 'is required')];
     const problem = secretProblem(secret);
     return problem ? [problemAt('config.secret', 'matches', problem)] : [];
   },
   send({ config: { url, secret }, formerSecret, message, signal, http }) {
     const body = JSON.stringify(message.event);
-    const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret];
+    const secrets = [secret, formerSecret].filter((one) => one !== undefined);
     const at = new Date(presentTime());
     const headers = signatureHeaders(body, { id: message.event.id, at, secrets });
     return postJson({ http, signal, url, headers, body, withoutBody: true });

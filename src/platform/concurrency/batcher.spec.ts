@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionLostError } from '../database/sqlstate.js';
-import { Batcher } from './batcher.js';
+import { Batcher, sharedRuns } from './batcher.js';
 
 describe('Batcher', () => {
   it('returns the result of each write, in the order of the writes', async () => {
@@ -132,5 +132,20 @@ describe('Batcher', () => {
     });
     await expect(Promise.all([1, 2, 3].map((n) => batcher.submit(n)))).rejects.toThrow('at once');
     await expect(batcher.submit(4)).rejects.toThrow('at once');
+  });
+});
+
+describe('sharedRuns', () => {
+  it('runs once for all calls during a run, after that run', async () => {
+    let runs = 0;
+    const run = sharedRuns(async () => {
+      runs += 1;
+      await sleep(5);
+      return runs;
+    });
+    const first = run();
+    await sleep(1);
+    const during = await Promise.all([run(), run(), run()]);
+    expect([await first, during, await run()]).toEqual([1, [2, 2, 2], 3]);
   });
 });

@@ -21,11 +21,10 @@ export interface Parser<T> {
   readonly read: (text: string) => T;
   /** Value if the variable is unset or empty; `undefined` for an optional variable. */
   readonly fallback: T;
-  readonly example: string;
 }
 
-function parser<T>(fallback: T, read: (text: string) => T, example?: string): Parser<T> {
-  return { fallback, read, example: example ?? String(fallback ?? '') };
+function parser<T>(fallback: T, read: (text: string) => T): Parser<T> {
+  return { fallback, read };
 }
 
 /** @param hint completes the message "must be …" */
@@ -138,23 +137,19 @@ function requireUseful(list: ProtectedList, pattern: string): void {
 }
 
 function jsonObject<T extends object>(check: (key: string, value: unknown) => void): Parser<T> {
-  return parser(
-    {} as T,
-    (text) => {
-      let value: unknown;
-      try {
-        value = JSON.parse(text);
-      } catch {
-        // Rejected below.
-      }
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-        throw new Error('must be a JSON object');
-      }
-      for (const [key, item] of Object.entries(value)) check(key, item);
-      return Object.freeze(value) as T;
-    },
-    '{}',
-  );
+  return parser({} as T, (text) => {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      // Rejected below.
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new Error('must be a JSON object');
+    }
+    for (const [key, item] of Object.entries(value)) check(key, item);
+    return Object.freeze(value) as T;
+  });
 }
 
 export const TRIAGE_PROVIDERS = ['anthropic', 'rules', 'none'] as const;

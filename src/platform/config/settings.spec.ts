@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { loadSettings } from './load-settings.js';
 import { declaredSettings } from './settings.js';
 
@@ -9,10 +11,14 @@ describe('settings', () => {
     expect(Object.isFrozen(settings)).toBe(true);
   });
 
-  it('accept each example as a value of its setting', () => {
-    for (const { variable, parser } of declaredSettings) {
-      expect(() => loadSettings({ [variable]: parser.example })).not.toThrow();
-    }
+  it('are described in .env.example, with their defaults', () => {
+    const text = readFileSync('.env.example', 'utf8');
+    const examples = parseEnv(text);
+    const variables = declaredSettings.map(({ variable }) => variable);
+    expect(Object.keys(examples).sort()).toEqual(variables.sort());
+    expect(loadSettings(examples)).toEqual(loadSettings({}));
+    const undescribed = variables.filter((name) => !new RegExp(`^# .+\n${name}=`, 'm').test(text));
+    expect(undescribed).toEqual([]);
   });
 
   it.each([

@@ -6,6 +6,10 @@ import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 /** Time after the statement timeout at which the client aborts: a hanging server does not enforce the timeout. */
 const READ_GRACE_MS = 1_000;
 
+/** Names in pg_stat_activity. A restore looks for connections of the service. */
+export const SERVICE = 'incident-triage-service';
+export const COMMAND = 'incident-triage-command';
+
 export interface TimeLimits {
   readonly statementMs: number;
   /** Maximum wait of a request for a free connection. */
@@ -22,7 +26,7 @@ export function connectionOptions(
   return {
     Client: ServiceClient,
     connectionString: withLibpqMeaning(url),
-    application_name: 'incident-triage-service',
+    application_name: SERVICE,
     max: databasePoolSize,
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementMs,
@@ -38,18 +42,9 @@ export function connectionOptions(
   };
 }
 
-/** Options for migrations: few connections and no time limit, because migrating a large table may take long. */
-export function patientConnectionOptions(url: string): PoolConfig {
-  return {
-    connectionString: withLibpqMeaning(url),
-    application_name: 'incident-triage-service',
-    max: 2,
-  };
-}
-
-/** Options for operator commands: no time limit, and a separate name in pg_stat_activity. */
-export function commandConnection(url: string): PoolConfig {
-  return { ...patientConnectionOptions(url), application_name: 'incident-triage-command' };
+/** Options for migrations and commands: few connections and no time limit, because a large table may take long. */
+export function patientConnection(url: string, application_name: string): PoolConfig {
+  return { connectionString: withLibpqMeaning(url), application_name, max: 2 };
 }
 
 /** Gives `sslmode` the meaning that it has in libpq; node-pg alone is stricter than operators expect. */

@@ -1,12 +1,12 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { AdvisoryLock } from './advisory-locks.js';
-import { patientConnectionOptions } from './connection.js';
+import { patientConnection, SERVICE } from './connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from './data-source.js';
 
 /** Migrates the schema. Replicas that start together take turns. */
 export async function migrate(url: string, schema: Schema): Promise<void> {
   // Migrations are SQL, so the metadata of the entities is not built.
-  const options = patientConnectionOptions(url);
+  const options = patientConnection(url, SERVICE);
   const dataSource = await createDataSource({ ...schema, entities: [] }, options).initialize();
   try {
     const lock = dataSource.createQueryRunner();

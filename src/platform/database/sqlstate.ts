@@ -2,7 +2,6 @@ export const SQLSTATE = {
   serializationFailure: '40001',
   deadlockDetected: '40P01',
   lockNotAvailable: '55P03',
-  queryCanceled: '57014',
   readOnlyTransaction: '25006',
   diskFull: '53100',
   tooManyConnections: '53300',
@@ -52,43 +51,27 @@ export function isLostRace(error: unknown): boolean {
 /** The connection broke between two statements of a transaction, so the transaction is lost. */
 export class ConnectionLostError extends Error {}
 
-const CONNECTION_CODES = new Set([
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
+/** System errors, connection exceptions, a server that starts or stops, session timeouts, and a read-only standby. */
+const CONNECTION_CODES = /^(E(?!RR_)[A-Z_]+|08...|57P..|25P0[34]|25006)$/;
 
 /** Errors that node-pg throws without a code. */
 const CONNECTION_MESSAGES =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Driver not Connected|Cannot use a pool after calling end|connection is closed/i;
 
-/** Connection exceptions, a server that starts or stops, session timeouts, and a read-only standby. */
-const CONNECTION_STATES = /^(08|57P|25P0[34]|25006)/;
-
 /** True if the server is gone, hangs, starts, stops, or became read-only. The outcome of a COMMIT is then unknown. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionLostError) return true;
   const { code, message } = failure(error);
-  if (typeof code === 'string') {
-    return CONNECTION_CODES.has(code) || CONNECTION_STATES.test(code);
-  }
+  if (typeof code === 'string') return CONNECTION_CODES.test(code);
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
 
+/** Insufficient resources, a lock that was not available, and a statement that took too long. */
+const OVERLOAD_STATES = /^(53...|55P03|57014)$/;
+
 /** True if the caller should retry later, because the request itself is valid. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  const code = sqlStateOf(error);
   return (
-    isConnectionLost(error) ||
-    isLostRace(error) ||
-    code === SQLSTATE.lockNotAvailable ||
-    code === SQLSTATE.queryCanceled ||
-    (code !== undefined && /^53/.test(code))
+    isConnectionLost(error) || isLostRace(error) || OVERLOAD_STATES.test(sqlStateOf(error) ?? '')
   );
 }

@@ -132,9 +132,7 @@ export class DocsController {
 const CONTRACT = join(__dirname, '../../../openapi');
 
 const ApiDocument = (contentType: string): MethodDecorator =>
-  ApiAnswer({
-    status: 200,
-    description: 'This document, compressed if the client accepts it.',
+  ApiAnswer(200, 'This document, compressed if the client accepts it.', undefined, {
     contentType,
     schema: { type: 'object', additionalProperties: true },
     headers: ETAG_HEADER,
@@ -214,10 +212,7 @@ export class RootController {
     'List the addresses of the service',
     'Redirects browsers, whose Accept prefers `text/html`, to the page `/docs`.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'Paths of the parts of the service on this host.',
-    type: ServiceIndexDto,
+  @ApiAnswer(200, 'Paths of the parts of the service on this host.', ServiceIndexDto, {
     headers: VARY,
   })
   @ApiResponse({

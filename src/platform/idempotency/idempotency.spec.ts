@@ -62,34 +62,10 @@ const transactions = new Transactions({
 const asItIs = (result: unknown): unknown => result;
 
 describe('a request with an Idempotency-Key', () => {
-  it('gets no stored response if none exists', async () => {
-    expect(await setUp().request.begin()).toBe(true);
-  });
-
-  it('gets the stored response of the same request', async () => {
-    await expect(setUp({}).request.begin()).rejects.toMatchObject({
-      answer: { status: 201, body: '{"data":1}' },
-    });
-  });
-
-  it('gets a sealed response decrypted', async () => {
-    const { request } = setUp({ sealed: true, body: 'x' });
-    const body = `opened(x for ${CONTEXT})`;
-    await expect(request.begin()).rejects.toMatchObject({ answer: { body } });
-  });
-
   it('is rejected if another request used the key, also while that one is running', async () => {
     const fingerprint = Buffer.from('another');
     const { request } = setUp({ fingerprint, under_way: true });
     await expect(request.begin()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
-  });
-
-  it('is rejected with Retry-After while its repetition is running', async () => {
-    const { request } = setUp({ under_way: true });
-    await expect(request.begin()).rejects.toMatchObject({
-      code: 'conflict',
-      extras: { headers: { 'retry-after': '1' } },
-    });
   });
 
   it('is rejected while another transaction holds the lock of the key', async () => {
@@ -104,27 +80,6 @@ describe('a request with an Idempotency-Key', () => {
     const error = await run(asItIs).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AnsweredBefore);
     expect(error).toMatchObject({ answer: { status: 201, body: '{"data":1}' } });
-  });
-
-  it.each([
-    ['the status of the handler', {}, 200],
-    ['the status of the options', { status: () => 201 }, 201],
-  ])('stores the response with %s', async (_, options, status) => {
-    const { run, stored } = setUp();
-    await run(asItIs, options);
-    const body = '{"data":"result"}';
-    expect(stored()).toMatchObject({ status, body, sealed: false, provisionalForMs: null });
-  });
-
-  it('stores a response with a secret sealed, and returns it in plain text', async () => {
-    const { request, run, stored } = setUp();
-    await run(asItIs, { secret: true });
-    const body = `sealed({"data":"result"} for ${CONTEXT})`;
-    expect(stored()).toMatchObject({ body, sealed: true });
-    expect(await request.answer({ status: 200, body: 'other' })).toEqual({
-      status: 200,
-      body: '{"data":"result"}',
-    });
   });
 
   it('is rejected if a repetition has taken the row', async () => {
@@ -159,14 +114,6 @@ describe('a request with an Idempotency-Key', () => {
     expect(sent('remember')).toHaveLength(1);
   });
 
-  it('returns exactly the stored response if it is final', async () => {
-    const { request, run, sent } = setUp();
-    await run(asItIs, { status: () => 202 });
-    const answer = await request.answer({ status: 200, body: 'other' });
-    expect(answer).toEqual({ status: 202, body: '{"data":"result"}' });
-    expect(sent('remember')).toHaveLength(1);
-  });
-
   it('replaces a provisional response by the response of the handler, sealed if the first was sealed', async () => {
     const { request, run, stored } = setUp();
     await run(asItIs, { provisionalForMs: 5_000, secret: true });
@@ -184,15 +131,6 @@ describe('a request with an Idempotency-Key', () => {
     rowsIn.mockRejectedValue(new Error('The database is away.'));
     const given = { status: 200, body: 'done' };
     expect(await request.answer(given)).toBe(given);
-  });
-
-  it('releases its key and claims it again in the next transaction', async () => {
-    const { request, run, sent, stored } = setUp();
-    await run(asItIs);
-    await transactions.run(async () => undefined, request.release());
-    expect(sent('release')).toEqual([['ana', 'key-1', stored().owner]]);
-    await run(asItIs);
-    expect(sent('lock')).toHaveLength(2);
   });
 
   it.each([

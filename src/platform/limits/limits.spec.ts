@@ -43,6 +43,8 @@ describe('LimitCounter.chargeAddress', () => {
   });
 });
 
+const FOR_60_S = { code: 'rate_limited', extras: { headers: { 'retry-after': '60' } } };
+
 describe('FailureLimits', () => {
   let failures: FailureLimits;
 
@@ -58,7 +60,7 @@ describe('FailureLimits', () => {
       expect(await failures.record('login', '192.0.2.1')).toBeUndefined();
     }
     jest.advanceTimersByTime(500);
-    expect(await failures.blocked('login', '192.0.2.1')).toBe(60);
+    expect(await failures.blocked('login', '192.0.2.1')).toMatchObject(FOR_60_S);
     expect(await failures.blocked('login', '192.0.2.2')).toBeUndefined();
     expect(await failures.blocked('key', '192.0.2.1')).toBeUndefined();
     jest.advanceTimersByTime(59_500);
@@ -82,7 +84,7 @@ describe('FailureLimits', () => {
     }
     // Ten for each /64, until the /48 reaches eight times that number.
     expect(failed).toHaveLength(80);
-    expect(await failures.blocked('login', '2001:db8:1:ffff::1')).toBe(60);
+    expect(await failures.blocked('login', '2001:db8:1:ffff::1')).toMatchObject(FOR_60_S);
     expect(await failures.blocked('login', '2001:db8:2::1')).toBeUndefined();
   });
 

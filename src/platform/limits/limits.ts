@@ -102,7 +102,12 @@ function settle(
   if (!isBlocked) return;
   const seconds = wholeSeconds(timeToExpire);
   const message = `At most ${perMinute} of these requests are allowed per minute. Retry in ${seconds} s.`;
-  throw new AppError('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
+  throw limited(message, timeToExpire);
+}
+
+function limited(message: string, timeToExpire: number): AppError {
+  const headers = { 'retry-after': String(wholeSeconds(timeToExpire)) };
+  return new AppError('rate_limited', message, { headers });
 }
 
 /** Disables the decorators of ThrottlerGuard, whose look-ups cost 4 µs per read. Handlers declare `@Limited`. */
@@ -181,19 +186,22 @@ export class RateLimitGuard extends ThrottlerGuard {
 }
 
 /** Failures per minute and address, by kind. */
-export const FAILURES_PER_MINUTE = {
-  login: 10,
-  key: 60,
-  metrics_token: 60,
-  webhook: 60,
+export const FAILURES = {
+  login: { perMinute: 10, what: 'wrong passwords' },
+  key: { perMinute: 60, what: 'failed keys' },
+  metrics_token: { perMinute: 60, what: 'wrong metrics tokens' },
+  webhook: { perMinute: 60, what: 'refused webhook receipts' },
 } as const;
-type FailureKind = keyof typeof FAILURES_PER_MINUTE | 'account';
+type FailureKind = keyof typeof FAILURES | 'account';
 
 /** Failures of one account, summed over all unknown addresses. */
 const OF_ACCOUNT = [
   { name: 'failed_account', ttl: MINUTE, most: 10 },
   { name: 'failed_account_hour', ttl: 60 * MINUTE, most: 60 },
 ];
+
+const ACCOUNT_MESSAGE =
+  'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.';
 
 /**
  * Slows down guessing. Checked only after a failure (or before a password is hashed), so that a valid key, session or
@@ -203,18 +211,18 @@ const OF_ACCOUNT = [
 export class FailureLimits {
   constructor(private readonly storage: LimitStorage) {}
 
-  /** Returns the seconds until the address or account may retry; `undefined` if it may retry now. */
-  blocked(kind: FailureKind, subject: string): Promise<number | undefined> {
+  /** Returns the error of an address or account that has reached its limit. */
+  blocked(kind: FailureKind, subject: string): Promise<AppError | undefined> {
     return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
       this.storage.peek(key, ttl, most, name),
     );
   }
 
   /**
-   * Counts a failure. Over the limit, returns the seconds to wait. The caller then reports the wait instead of the
-   * error, so that parallel guesses reveal no more than sequential guesses.
+   * Counts a failure. Over the limit, returns the error to throw instead of the error of the failure, so that parallel
+   * guesses reveal no more than sequential guesses.
    */
-  record(kind: FailureKind, subject: string): Promise<number | undefined> {
+  record(kind: FailureKind, subject: string): Promise<AppError | undefined> {
     return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
       this.storage.increment(key, ttl, most, ttl, name),
     );
@@ -224,14 +232,17 @@ export class FailureLimits {
     kind: FailureKind,
     subject: string,
     ask: (limit: ReturnType<typeof limitsOf>[number]) => Promise<LimitRecord>,
-  ): Promise<number | undefined> {
-    const limits =
+  ): Promise<AppError | undefined> {
+    const [message, limits] =
       kind === 'account'
-        ? OF_ACCOUNT.map((limit) => ({ ...limit, key: subject }))
-        : limitsOf(`failed_${kind}`, subject, FAILURES_PER_MINUTE[kind]);
+        ? [ACCOUNT_MESSAGE, OF_ACCOUNT.map((limit) => ({ ...limit, key: subject }))]
+        : [
+            `Too many ${FAILURES[kind].what} from this address; try again later.`,
+            limitsOf(`failed_${kind}`, subject, FAILURES[kind].perMinute),
+          ];
     for (const limit of limits) {
       const { isBlocked, timeToExpire } = await ask(limit);
-      if (isBlocked) return wholeSeconds(timeToExpire);
+      if (isBlocked) return limited(message, timeToExpire);
     }
     return undefined;
   }

@@ -17,9 +17,7 @@ const ReadsMetrics = (access: Access): MethodDecorator =>
       'Read the metrics',
       'Metrics for Prometheus. If METRICS_TOKEN is set, the request must send it.',
     ),
-    ApiAnswer({
-      status: 200,
-      description: 'The metrics in the Prometheus text format.',
+    ApiAnswer(200, 'The metrics in the Prometheus text format.', undefined, {
       contentType: 'text/plain',
     }),
   );

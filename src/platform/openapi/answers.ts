@@ -29,9 +29,6 @@ interface OneOf {
 }
 
 interface AnswerOptions {
-  readonly status: number;
-  readonly description: string;
-  readonly type?: Type | OneOf;
   /** True if the response has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
@@ -52,9 +49,14 @@ export const Operation = (
 ): MethodDecorator => ApiOperation({ operationId, summary, description });
 
 /** Documents one response. An enveloped type becomes a component (`IncidentEnvelope`, `IncidentList`) for generators. */
-export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
-  const { status, description, type, headers, contentType = 'application/json' } = options;
-  const { schema = { type: 'string' }, others = {} } = options;
+export function ApiAnswer(
+  status: number,
+  description: string,
+  type?: Type | OneOf,
+  options: AnswerOptions = {},
+): MethodDecorator & ClassDecorator {
+  const { headers, contentType = 'application/json', others = {} } = options;
+  const { schema = { type: 'string' } } = options;
   const types = type && ('types' in type ? type.types : [type]);
   const content: Record<string, { schema: SchemaObject | ReferenceObject }> = {
     [contentType]: { schema: type ? schemaOf(type, options) : schema },
@@ -152,8 +154,17 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const pascal = (name: string) =>
   name.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Returns the schema of one field of a class, for a schema that no class describes. */
-export function propertySchema(type: new () => object, name: string): SchemaObject {
+/** Returns the schemas of the fields of a class, for a schema that no class describes. */
+export function propertySchemas(type: new () => object): Record<string, SchemaObject> {
+  const fields: unknown = Reflect.getMetadata(
+    'swagger/apiModelPropertiesArray',
+    type.prototype as object,
+  );
+  const names = (fields as string[]).map((field) => field.slice(1));
+  return Object.fromEntries(names.map((name) => [name, propertySchema(type, name)]));
+}
+
+function propertySchema(type: new () => object, name: string): SchemaObject {
   const said: unknown = Reflect.getMetadata(
     'swagger/apiModelProperties',
     type.prototype as object,
@@ -161,6 +172,7 @@ export function propertySchema(type: new () => object, name: string): SchemaObje
   );
   const { isArray, enumName, ...schema } = said as Record<string, unknown>;
   delete schema.required;
+  delete schema.selfRequired;
   if (typeof enumName !== 'string') {
     if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
     return schema;

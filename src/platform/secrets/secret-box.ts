@@ -2,7 +2,6 @@ import {
   createCipheriv,
   createDecipheriv,
   randomBytes,
-  createHmac,
   createSecretKey,
   hkdfSync,
   type KeyObject,
@@ -35,7 +34,7 @@ export class KeyRing {
 }
 
 const KEY_BYTES = 32;
-const ID_BYTES = 4;
+const ID_BYTES = 8;
 
 /** Derives one key per purpose, so that a leaked key of one purpose reveals no other key. */
 export class SecretKeys {
@@ -52,12 +51,6 @@ export class SecretKeys {
   /** The first id belongs to the key for new data. */
   get ids(): readonly string[] {
     return this.#keys.map(({ id }) => id);
-  }
-
-  /** Returns a value to store, which identifies the key and reveals nothing else about the key. */
-  verifierOf(id: string): Buffer | undefined {
-    const check = this.derive('key-check').find(id);
-    return check && createHmac('sha256', check.key).update('the key of this database').digest();
   }
 
   derive(purpose: string): KeyRing {
@@ -84,7 +77,7 @@ const CIPHER = 'aes-256-gcm';
 const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
+const SEALED = /^v1\.([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;
 
 /** Binds a sealed value to its context, such as `connector:<id>`: it cannot be opened in another context. */
 @Injectable()

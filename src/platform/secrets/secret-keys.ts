@@ -1,5 +1,5 @@
 // SQL: locks a table that may have no row yet; TypeORM locks only rows.
-import { type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Column, Entity, type EntityManager, In, PrimaryColumn } from 'typeorm';
@@ -72,9 +72,6 @@ export class SecretKeyEntity {
   @PrimaryColumn({ type: 'text' })
   readonly id: string;
 
-  @Column({ type: 'bytea', nullable: true })
-  readonly verifier: Buffer | null;
-
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly known_since: Date;
 
@@ -88,15 +85,16 @@ async function listKeys(manager: EntityManager): Promise<SecretKeyEntity[]> {
   return await manager.find(SecretKeyEntity, { order });
 }
 
-export async function neededKeys(manager: EntityManager): Promise<SecretKeyEntity[]> {
-  return (await listKeys(manager)).filter(({ retired_at }) => !retired_at);
+/** Returns the ids of the keys that the database needs. */
+export async function neededKeys(manager: EntityManager): Promise<string[]> {
+  return idsOfNeeded(await listKeys(manager));
 }
 
-export async function addKeys(
-  tx: Tx,
-  keys: readonly Pick<SecretKeyEntity, 'id' | 'verifier'>[],
-): Promise<void> {
-  const values = keys.map(({ id, verifier }) => ({ id, verifier }));
+const idsOfNeeded = (known: readonly SecretKeyEntity[]) =>
+  known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
+
+export async function addKeys(tx: Tx, ids: readonly string[]): Promise<void> {
+  const values = ids.map((id) => ({ id }));
   if (values.length === 0) return;
   await tx.createQueryBuilder().insert().into(SecretKeyEntity).values(values).orIgnore().execute();
 }
@@ -112,10 +110,7 @@ export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretK
   await tx.query('lock table secret_keys in exclusive mode');
   const known = await listKeys(tx);
   const given = givenSecretKeys(settings);
-  requireKeysOf(
-    known.filter(({ retired_at }) => !retired_at),
-    given,
-  );
+  requireKeys(idsOfNeeded(known), given);
   const keys = given.keys ?? loadSecretKeys(settings);
   const first = keys.ids[0]!;
   // A retired key must not encrypt new data, because the database would then need it again.
@@ -125,34 +120,27 @@ export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretK
     );
   }
   // Records only the first key, because only the first key encrypts new data.
-  await addKeys(tx, [{ id: first, verifier: keys.verifierOf(first)! }]);
+  await addKeys(tx, [first]);
   return keys;
 }
 
-export function requireKeysOf(needed: readonly SecretKeyEntity[], given: GivenKeys): void {
-  const missing = needed.flatMap(({ id, verifier }) => {
-    // The verifier distinguishes two keys with the same short id.
-    const own = given.keys?.verifierOf(id);
-    return own && timingSafeEqual(own, verifier!) ? [] : [id];
-  });
-  if (missing.length > 0) throw wrongKeyError(given, missing);
-}
-
 /** @param backup the file that needs the keys; if undefined, the database needs the keys */
-export function wrongKeyError(
+export function requireKeys(
+  needed: readonly string[],
   { source, keys }: GivenKeys,
-  missing: readonly string[],
   backup?: string,
-): Error {
+): void {
+  const missing = needed.filter((id) => !keys?.ids.includes(id));
+  if (missing.length === 0) return;
   const ids = missing.join(' and ');
-  const needed = backup ? `The backup ${backup} needs` : 'This database was used with';
+  const needs = backup ? `The backup ${backup} needs` : 'This database was used with';
   const instead = keys ? `contains ${keys.ids.join(' and ')}` : 'does not exist';
   // The current key of the database must stay first.
   const remedy =
     backup && keys
       ? `Add ${ids} from your key store, behind the current key`
       : `Restore ${ids} from your key store`;
-  return new Error(
-    `${needed} the key${missing.length > 1 ? 's' : ''} ${ids}, but ${source} ${instead}. ${remedy}. If it is lost, see "A lost key" in docs/operations.md.`,
+  throw new Error(
+    `${needs} the key${missing.length > 1 ? 's' : ''} ${ids}, but ${source} ${instead}. ${remedy}. If it is lost, see "A lost key" in docs/operations.md.`,
   );
 }

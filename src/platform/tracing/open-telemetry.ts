@@ -1,7 +1,6 @@
 import {
   ROOT_CONTEXT,
   SpanKind,
-  type Tracer as OtelTracer,
   trace,
   type Span as OtelSpan,
   type SpanContext,
@@ -21,18 +20,10 @@ import {
   TracerProvider,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version } from '../config/process.js';
 import { newId } from '../ids.js';
-import {
-  type Attributes,
-  type Span,
-  type Tracer,
-  type TracingLog,
-  traceWith,
-  type Work,
-} from './tracing.js';
+import { type Attributes, type Span, type TracingLog, traceWith, type Work } from './tracing.js';
 import { parseTraceParent, type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { visibleStart } from '../text.js';
 
@@ -42,76 +33,49 @@ const LAST_EXPORT_MS = 2_000;
 /** Maximum length of an attribute. Statements are the longest ones. */
 const LONGEST_TEXT = 4_096;
 
-/** Returns a function that sends the remaining spans and ends tracing. */
+/** Creates spans with the OpenTelemetry SDK. Returns a function that sends the remaining spans and ends tracing. */
 export function startTracing(
   endpoint: string,
   sampledShare: number,
   log: TracingLog,
 ): () => Promise<void> {
-  const openTelemetry = new OpenTelemetry(endpoint, sampledShare, log);
-  traceWith(openTelemetry);
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const share = new TraceIdRatioBasedSampler(sampledShare);
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': NAME,
+      'service.version': version,
+      'service.instance.id': newId(),
+    }).merge(
+      detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
+    ),
+    // A caller can exclude its trace, but cannot raise the share.
+    sampler: new ParentBasedSampler({ root: share, remoteParentSampled: share }),
+    spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: logOutages(new OTLPTraceExporter({ url }), log),
+        scheduledDelayMillis: PAUSE_MS,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer(NAME, version);
+  traceWith(({ name, kind, attributes, traceparent, links = [] }, parent) => {
+    const above = spanContextOf(parent?.traceparent ?? traceparent);
+    const options = {
+      kind: SpanKind[kind.toUpperCase() as Uppercase<Work['kind']>],
+      attributes,
+      links: links.flatMap((link) => spanContextOf(link) ?? []).map((context) => ({ context })),
+    };
+    const context = above ? trace.setSpanContext(ROOT_CONTEXT, above) : ROOT_CONTEXT;
+    return new TelemetrySpan(tracer.startSpan(name, options, context));
+  });
   return async () => {
     traceWith(undefined);
-    await openTelemetry.stop();
-  };
-}
-
-/** Creates spans with the OpenTelemetry SDK. Changes no global state of the SDK. */
-class OpenTelemetry implements Tracer {
-  private readonly spans = new AsyncLocalStorage<Span | undefined>();
-  private readonly provider: TracerProvider;
-  private readonly tracer: OtelTracer;
-
-  constructor(endpoint: string, sampledShare: number, log: TracingLog) {
-    const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
-    const waiting = new BatchSpanProcessor({
-      exporter: logOutages(new OTLPTraceExporter({ url }), log),
-      scheduledDelayMillis: PAUSE_MS,
-    });
-    const share = new TraceIdRatioBasedSampler(sampledShare);
-    this.provider = new TracerProvider({
-      resource: resourceFromAttributes({
-        'service.name': NAME,
-        'service.version': version,
-        'service.instance.id': newId(),
-      }).merge(
-        detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
-      ),
-      // A caller can exclude its trace, but cannot raise the share.
-      sampler: new ParentBasedSampler({ root: share, remoteParentSampled: share }),
-      spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
-      spanProcessors: [waiting],
-    });
-    this.tracer = this.provider.getTracer(NAME, version);
-  }
-
-  get present(): Span | undefined {
-    return this.spans.getStore();
-  }
-
-  begin({ name, kind, attributes, traceparent, links = [] }: Work, parent?: Span): Span {
-    const above = spanContextOf(parent?.traceparent ?? traceparent);
-    const span = this.tracer.startSpan(
-      name,
-      {
-        kind: SpanKind[kind.toUpperCase() as Uppercase<Work['kind']>],
-        attributes,
-        links: links.flatMap((link) => spanContextOf(link) ?? []).map((context) => ({ context })),
-      },
-      above ? trace.setSpanContext(ROOT_CONTEXT, above) : ROOT_CONTEXT,
-    );
-    return new TelemetrySpan(span);
-  }
-
-  inSpan<T>(span: Span | undefined, run: () => T): T {
-    return this.spans.run(span, run);
-  }
-
-  async stop(): Promise<void> {
     // Failures are already logged, and shutdown must not wait for them.
-    const sent = this.provider.shutdown().catch(() => undefined);
+    const sent = provider.shutdown().catch(() => undefined);
     await Promise.race([sent, sleep(LAST_EXPORT_MS, undefined, { ref: false })]);
-  }
+  };
 }
 
 class TelemetrySpan implements Span {

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** Tracing interface of the service. If there is no tracer, each call costs one comparison. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
@@ -32,12 +34,9 @@ export function traceIdIn(traceparent: unknown): string | undefined {
   return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
 }
 
-export interface Tracer {
-  readonly present: Span | undefined;
-  begin(work: Work, parent: Span | undefined): Span;
-  inSpan<T>(span: Span | undefined, run: () => T): T;
-}
+type Tracer = (work: Work, parent: Span | undefined) => Span;
 
+const spans = new AsyncLocalStorage<Span | undefined>();
 let tracer: Tracer | undefined;
 
 export function traceWith(one: Tracer | undefined): void {
@@ -50,17 +49,17 @@ export function isTracing(): boolean {
 
 /** Returns the current span; `undefined` after its end, because later work is not part of the trace of a request. */
 export function presentSpan(): Span | undefined {
-  const present = tracer?.present;
+  const present = tracer && spans.getStore();
   return present?.isOver ? undefined : present;
 }
 
 export function beginSpan(work: Work, parent = presentSpan()): Span | undefined {
   const isOnItsOwn = work.kind === 'server' || work.kind === 'consumer';
-  return tracer?.begin(work, isOnItsOwn ? undefined : parent);
+  return tracer?.(work, isOnItsOwn ? undefined : parent);
 }
 
 export function inSpan<T>(span: Span | undefined, run: () => T): T {
-  return tracer ? tracer.inSpan(span, run) : run();
+  return tracer ? spans.run(span, run) : run();
 }
 
 /** Runs outside any trace, for loops that a request wakes but that process work of all requests. */

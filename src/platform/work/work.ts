@@ -10,10 +10,10 @@ import { Settings } from '../config/settings.js';
 import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, Transactions, type Tx } from '../database/transactions.js';
 import { presentSpan } from '../tracing/tracing.js';
-import { IS_CLAIMED } from './claim.sql.js';
+
 import { AgainOutcome, DEFAULTS, type DefinedKind, type Kind, type NewWork } from './kind.js';
 import { WorkWorker } from './work-worker.js';
-import { NORMAL, type Removed, WorkRepository } from './work.repository.js';
+import { IS_CLAIMED, NORMAL, type Removed, WorkRepository } from './work.repository.js';
 
 const GRACE_MARGIN_MS = 500;
 /** Interval of the registration, because a restore may remove the rows of timers and lanes. */

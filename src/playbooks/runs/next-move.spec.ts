@@ -1,7 +1,6 @@
 import type { PlaybookStep } from '../playbook.js';
 import type { Decision, Outcomes } from '../language/decide-step.js';
-import type { Connector, Outcome } from '../../connectors/connector-type.js';
-import { foresee, type StepDecider } from './next-move.js';
+import { advance, type RequestedStep, type StepDecider } from './next-move.js';
 import type { ReachedStep, StepAction } from './playbook-run.js';
 
 const step = (name: string, on_error: PlaybookStep['on_error'] = 'stop'): PlaybookStep => ({
@@ -45,29 +44,38 @@ function script(...decisions: readonly Decision[]) {
 
 const STEPS = [step('s0'), step('s1'), step('s2')];
 
-const connector = (outcome?: Outcome) => ({ simulate: () => outcome }) as unknown as Connector;
-
-/** The next changes if all connectors are called. */
-const next = (
+/** The next changes, if the requested actions have these states, and further actions are pending. */
+async function next(
   steps: readonly PlaybookStep[],
   taken: readonly ReachedStep[],
   decider: StepDecider,
-) => foresee(steps, taken, decider, () => connector());
+  ...actions: readonly StepAction[]
+) {
+  const requested: RequestedStep[] = [];
+  const run = advance(steps, taken, decider);
+  let turn = await run.next();
+  while (!turn.done) {
+    turn = await run.next(actions[requested.push(turn.value) - 1] ?? action('pending'));
+  }
+  return { ...turn.value, requested };
+}
 
-describe('foresee', () => {
+describe('advance', () => {
   it('takes the first step of a new run', async () => {
     const foreseen = await next(STEPS, [], script(RUN).decider);
     const parameters = { ip: '203.0.113.9' };
-    const act = { action_type: 'lookup_ip', parameters, approval_level: 'none' };
-    expect(foreseen).toMatchObject({
-      steps: [{ position: 0, status: 'running', act }],
+    expect(foreseen).toEqual({
+      steps: [{ position: 0, name: 's0', action_id: 'a', status: 'running' }],
       next: { status: 'running' },
+      requested: [
+        { name: 's0', wanted: { action_type: 'lookup_ip', parameters, approval_level: 'none' } },
+      ],
     });
   });
 
   it('ends the run of a playbook without steps', async () => {
     const foreseen = await next([], [], script().decider);
-    expect(foreseen).toEqual({ steps: [], next: { status: 'completed' } });
+    expect(foreseen).toMatchObject({ steps: [], next: { status: 'completed' } });
   });
 
   it('skips all steps whose condition is false', async () => {
@@ -82,7 +90,7 @@ describe('foresee', () => {
       const foreseen = await next(STEPS, [reached(0, { action: action(status) })], decider);
       const shown = status === 'pending' ? 'running' : 'waiting_approval';
       expect(foreseen).toMatchObject({ steps: [{ status: shown }], next: { status: shown } });
-      expect(foreseen.steps[0]!.act).toBeUndefined();
+      expect(foreseen.requested).toEqual([]);
       expect(told).toEqual([]);
     },
   );
@@ -91,11 +99,12 @@ describe('foresee', () => {
     const result = { success: true, message: 'Found.', data: { malicious: 3 } };
     const { decider, told } = script(RUN);
     const open = reached(0, { action: action('completed', { result }) });
-    const { steps } = await next(STEPS, [open], decider);
+    const { steps, requested } = await next(STEPS, [open], decider);
     expect(steps).toMatchObject([
       { position: 0, name: 's0', action_id: 'a', status: 'completed' },
-      { position: 1, act: { approval_level: 'analyst' } },
+      { position: 1, status: 'running' },
     ]);
+    expect(requested).toMatchObject([{ name: 's1', wanted: { approval_level: 'analyst' } }]);
     expect(told).toEqual([{ s0: { result } }]);
   });
 
@@ -135,7 +144,7 @@ describe('foresee', () => {
     const shared = { borrowed: true, elsewhere: true };
     const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'No.', ...shared });
     const again = await next(steps, [reached(0, { action: rejected })], script(RUN).decider);
-    expect(again.steps).toMatchObject([{ status: 'running', act: {} }]);
+    expect(again).toMatchObject({ steps: [{ status: 'running' }], requested: [{ name: 's0' }] });
     const expired = action('rejected', {
       ...{ rejected_by: 'system', rejection_reason: 'Too late.', rejection_code: 'expired' },
       ...shared,
@@ -184,33 +193,29 @@ describe('foresee', () => {
   });
 });
 
-describe('foresee with simulated actions', () => {
-  const DONE: Outcome = { kind: 'done', message: 'Simulated.', simulated: true };
-  const done = () => connector(DONE);
+describe('advance with actions that end at once', () => {
+  const result = { success: true, message: 'Simulated.', simulated: true as const };
+  const done = action('completed', { result });
   const statuses = (steps: readonly { readonly status: string }[]) =>
     steps.map(({ status }) => status);
 
   it('continues to the end', async () => {
     const { decider, told } = script(RUN, SKIP, RUN);
-    const foreseen = await foresee(STEPS, [], decider, done);
-    expect(statuses(foreseen.steps)).toEqual(['completed', 'skipped', 'completed']);
-    expect(foreseen.next).toEqual({ status: 'completed' });
-    const result = { success: true, message: 'Simulated.', simulated: true };
+    const taken = await next(STEPS, [], decider, done, done);
+    expect(statuses(taken.steps)).toEqual(['completed', 'skipped', 'completed']);
+    expect(taken.next).toEqual({ status: 'completed' });
     expect(told[2]).toEqual({ s0: { result }, s1: {} });
   });
 
-  it('stops at an action whose connector is called', async () => {
-    const { decider } = script(RUN, RUN);
-    let asked = 0;
-    const second = () => connector((asked += 1) === 2 ? undefined : DONE);
-    const foreseen = await foresee(STEPS, [], decider, second);
-    expect(statuses(foreseen.steps)).toEqual(['completed', 'running']);
-    expect(foreseen.next).toEqual({ status: 'running' });
+  it('stops at an action that has not ended', async () => {
+    const taken = await next(STEPS, [], script(RUN, RUN).decider, done);
+    expect(statuses(taken.steps)).toEqual(['completed', 'running']);
+    expect(taken.next).toEqual({ status: 'running' });
   });
 
   it('ends the run if an action fails', async () => {
-    const fails = () => connector({ kind: 'refused', message: 'No.' });
-    expect(await foresee(STEPS, [], script(RUN).decider, fails)).toMatchObject({
+    const failed = action('failed', { result: { success: false, message: 'No.' } });
+    expect(await next(STEPS, [], script(RUN).decider, failed)).toMatchObject({
       steps: [{ position: 0, status: 'failed', error: 'No.' }],
       next: { status: 'failed' },
     });

@@ -1,9 +1,6 @@
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { ActionStatus } from '../../actions/action.js';
 import type { ActionToCreate } from '../../actions/action-requests.js';
-import { endOf, simulatedResult } from '../../actions/execution/execution-rules.js';
 import { higherLevel } from '../../actions/required-levels.js';
-import type { Connector } from '../../connectors/connector-type.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { shownStart } from '../../platform/text.js';
@@ -39,49 +36,47 @@ export interface StepDecider {
   decide(position: number, outcomes: Outcomes): Promise<Decision>;
 }
 
-/** Change of a step. With `act`, it requests an action: `status` is `running`, or the end of an action that is only simulated. */
-export type ForeseenStep = StepChange & {
-  readonly act?: Pick<
-    ActionToCreate,
-    'action_type' | 'parameters' | 'approval_level' | 'connector'
-  >;
-};
+/** Step that requests an action. */
+export interface RequestedStep {
+  readonly name: string;
+  readonly wanted: Pick<ActionToCreate, 'action_type' | 'parameters' | 'approval_level'>;
+}
 
-export interface Foreseen {
-  readonly steps: readonly ForeseenStep[];
+export interface Progress {
+  readonly steps: readonly StepChange[];
   readonly next: RunState;
 }
 
+export type Advance = AsyncGenerator<RequestedStep, Progress, ActionState>;
+
 const LONGEST_ERROR = 1_000;
 
-/** Returns the next changes of a run: as many as are certain if no action is borrowed and no action needs an approval. */
-export async function foresee(
+/**
+ * Takes the next steps of a run. Yields the action that a step requests, and is continued with the requested action. Ends
+ * at an action that has not ended, or at the end of the run.
+ */
+export async function* advance(
   steps: readonly PlaybookStep[],
   reached: readonly ReachedStep[],
   decider: StepDecider,
-  connectorOf: (type: ActionTypeName) => Connector | undefined,
-): Promise<Foreseen> {
+): Advance {
   const outcomes: Record<string, Outcomes[string]> = {};
-  const changes: ForeseenStep[] = [];
+  const changes: StepChange[] = [];
   for (const [position, step] of steps.entries()) {
     const { name, action: action_type } = step;
     const taken = isRefusedElsewhere(reached[position]) ? undefined : reached[position];
     let action: ActionState | null | undefined = taken?.action;
-    let change: ForeseenStep | undefined;
+    let change: StepChange | undefined;
     if (taken) {
       if (isOpen(taken)) change = { position, name, ...stateOf(action!) };
     } else {
-      const decision = await decider.decide(position, { ...outcomes });
-      if (decision.kind === 'run') {
-        const connector = connectorOf(action_type);
-        const result = simulatedResult(connector, action_type);
-        action = { status: result ? endOf(result) : 'pending', result };
-        const parameters = decision.parameters!;
+      const { kind, parameters, message } = await decider.decide(position, { ...outcomes });
+      if (kind === 'run') {
         const approval_level = decider.askedLevels[position];
-        const act = { action_type, parameters, approval_level, connector };
-        change = { position, name, act, ...stateOf(action) };
-      } else if (decision.kind === 'skip') change = { position, name, status: 'skipped' };
-      else change = { position, name, ...failedBy(decision.message!) };
+        action = yield { name, wanted: { action_type, parameters: parameters!, approval_level } };
+        change = { position, name, ...stateOf(action) };
+      } else if (kind === 'skip') change = { position, name, status: 'skipped' };
+      else change = { position, name, ...failedBy(message!) };
     }
     if (change) changes.push(change);
     const { status, error } = (change ?? taken)!;

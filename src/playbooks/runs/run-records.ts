@@ -99,7 +99,7 @@ export class RunRecorder implements OnModuleInit {
     }
   }
 
-  /** Records that a step uses an earlier action. The timeline already contains the actions of the same incident. */
+  /** Records that a step uses the action of another incident. The timeline already contains the actions of this incident. */
   async sharedAction(tx: Tx, run: PlaybookRun, step: string, action: Action): Promise<void> {
     if (action.incident_id === run.incident_id) return;
     const { action_type, status, requested_by, incident } = action;

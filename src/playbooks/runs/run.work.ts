@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Action, actionIdOf, hasEnded, isPerson, SYSTEM } from '../../actions/action.js';
+import { actionIdOf, isPerson, SYSTEM } from '../../actions/action.js';
 import { ACTION_EVENTS } from '../../actions/action-records.js';
-import { ActionRequests } from '../../actions/action-requests.js';
+import { ActionRequests, type ActionToCreate } from '../../actions/action-requests.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { Incident } from '../../incidents/incident.js';
@@ -15,13 +15,20 @@ import type { Again, Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { isTriggeredBy } from '../playbook.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { deciderOf, foresee, type Foreseen } from './next-move.js';
+import {
+  advance,
+  type Advance,
+  deciderOf,
+  type Progress,
+  type RequestedStep,
+} from './next-move.js';
 import {
   AUTO_RUNS,
   isOpen,
   newRun,
   type PlaybookRun,
   RUN_WORK,
+  type RunState,
   type StepChange,
   turnOf,
 } from './playbook-run.js';
@@ -31,17 +38,24 @@ import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js
 const SET_SIZE = 32;
 const HELD_MS = 2_000;
 
-const TOO_LATE: Foreseen = {
-  steps: [],
-  next: { status: 'cancelled', error: 'Its incident was resolved before it began.', void: true },
-};
-const BROKEN = {
+const ended = (next: RunState, steps: readonly StepChange[] = []) =>
+  ({ done: true, value: { steps, next } }) as const;
+
+const TOO_LATE = ended({
+  status: 'cancelled',
+  error: 'Its incident was resolved before it began.',
+  void: true,
+});
+const BROKEN: RunState = {
   status: 'failed',
   error: 'The service could not continue the run; see its log.',
-} as const;
+};
 
-interface Plan extends Foreseen {
+/** Run with its next steps. `turn` is the last result of `advance`. */
+interface Moving {
   readonly run: OpenRun;
+  readonly advance?: Advance;
+  turn: IteratorResult<RequestedStep, Progress>;
 }
 
 /** Starts automatic runs after a triage, and continues runs until each run has ended or waits for an action. */
@@ -125,76 +139,81 @@ export class RunWork implements OnModuleInit {
   ): Promise<ReadonlyMap<Claimed, Again>> {
     const again = new Map<Claimed, Again>();
     const rowOf = new Map(rows.map((row) => [row.ref, row]));
-    const repeat = ({ id }: PlaybookRun, inMs = 0) =>
+    const repeat = ({ id }: PlaybookRun, inMs: number) =>
       again.set(rowOf.get(id)!, { inMs, countsAsAttempt: false });
     const open = await this.runs.open(tx, [...rowOf.keys()]);
     for (const run of open) if (run.early_ms > 0) repeat(run, run.early_ms);
-    const due = open.filter(({ early_ms }) => early_ms === 0);
-    const plans = await this.plan(tx, due);
-    const mayAct = plans.some(({ steps }) => steps.some(({ act }) => act));
-    if (mayAct && !(await this.killSwitch.permitIfOff(tx))) {
+    let moving = await this.begin(
+      tx,
+      open.filter(({ early_ms }) => early_ms === 0),
+    );
+    const acting = moving.filter(({ turn }) => !turn.done);
+    if (acting.length > 0 && !(await this.killSwitch.permitIfOff(tx))) {
       await this.work.slowLane(tx, RUN_WORK.name, HELD_MS, 0);
-      due.forEach((run) => repeat(run));
-      return again;
+      for (const { run } of acting) repeat(run, 0);
+      moving = moving.filter(({ turn }) => turn.done);
     }
-    for (const { run, action } of await this.carryOut(tx, plans)) {
-      if (action && hasEnded(action)) repeat(run);
-    }
+    await this.carryOut(tx, moving);
     return again;
   }
 
-  private async plan(tx: Tx, runs: readonly OpenRun[]): Promise<Plan[]> {
-    const plans: Plan[] = [];
-    if (runs.length === 0) return plans;
+  private async begin(tx: Tx, runs: readonly OpenRun[]): Promise<Moving[]> {
     const begun = runs.filter(({ has_steps }) => has_steps).map(({ id }) => id);
     const stepsOf = begun.length > 0 ? await this.runs.stepsOf(begun, tx) : () => [];
-    const connectors = await this.registry.providersIn(tx);
+    const moving: Moving[] = [];
     for (const run of runs) {
       const { playbook, variables, automatic } = run;
       const incident = run.incident ? { ...run.incident, raw_data: run.raw_data! } : undefined;
       const decider = await deciderOf({ playbook, incident, variables }, automatic);
-      const { steps } = playbook.definition;
-      plans.push({ run, ...(await foresee(steps, stepsOf(run.id), decider, connectors)) });
+      const steps = advance(playbook.definition.steps, stepsOf(run.id), decider);
+      moving.push({ run, advance: steps, turn: await steps.next() });
     }
-    return plans;
+    return moving;
   }
 
-  /** Executes the plans, each up to the first difference: an action that waits for approval or is borrowed. */
-  private async carryOut(tx: Tx, plans: readonly Plan[]): Promise<RunMove[]> {
-    if (plans.length === 0) return [];
-    const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
+  /** Requests the actions of the next steps, until each run has ended or waits for an action. */
+  private async carryOut(tx: Tx, moving: readonly Moving[]): Promise<void> {
+    if (moving.length === 0) return;
+    const incidentIds = moving.flatMap(({ run }) => run.incident_id ?? []);
     const incidents = await this.incidents.lockAllForShare(tx, incidentIds);
-    const ids = plans.map(({ run }) => run.id);
+    const ids = moving.map(({ run }) => run.id);
     const open = new Set(await this.runs.lock(tx, 'runs', ids));
-    const current = plans.flatMap((plan) => {
-      const { id, incident_id } = plan.run;
-      const incident = incidents.get(incident_id ?? '');
-      if (!open.has(id) || (incident_id !== null && !incident)) return [];
-      const isLate = turnOf(plan.run) && !plan.run.has_steps && incident?.status === 'resolved';
-      return [{ ...plan, ...(isLate && TOO_LATE), incident }];
+    const current = moving.filter(({ run: { id, incident_id } }) => {
+      return open.has(id) && (incident_id === null || incidents.has(incident_id));
     });
-    const wanted = current.map(({ run, steps, incident }) => {
-      const { automatic, on_behalf_of, requested_by, authors } = run;
-      const shared = {
-        incident,
+    const connectorOf = await this.registry.providersIn(tx);
+    const requestOf = ({ run, turn }: Moving): ActionToCreate => {
+      const { wanted } = turn.value as RequestedStep;
+      return {
+        ...wanted,
+        connector: connectorOf(wanted.action_type),
+        incident: incidents.get(run.incident_id ?? ''),
         requested_by: `playbook:${run.playbook_name}`,
         playbook_run_id: run.id,
-        on_behalf_of: automatic ? (on_behalf_of ?? undefined) : requested_by,
-        authors: authors ?? undefined,
+        on_behalf_of: run.automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
+        authors: run.authors ?? undefined,
       };
-      return steps.flatMap(({ act }) => (act ? [{ ...act, ...shared }] : []));
-    });
-    const actions = await this.requests.createOrBorrow(tx, wanted);
-    const moves = current.map((plan, n) => moveOf(plan, actions[n]!));
-    if (moves.length > 0) await this.runs.store(tx, moves, this.clock.now());
-    for (const { run, steps, action } of moves) {
-      await this.recorder.stepsFailed(tx, run, steps, incidents.get(run.incident_id ?? ''));
-      if (action && action.playbook_run_id !== run.id) {
-        await this.recorder.sharedAction(tx, run, steps.at(-1)!.name, action);
+    };
+    for (const one of current) {
+      const isLate = turnOf(one.run) && !one.run.has_steps;
+      if (isLate && incidents.get(one.run.incident_id!)?.status === 'resolved') one.turn = TOO_LATE;
+    }
+    let acting = current.filter(({ turn }) => !turn.done);
+    while (acting.length > 0) {
+      const actions = await this.requests.createOrBorrow(tx, acting.map(requestOf));
+      for (const [n, one] of acting.entries()) {
+        const { name } = one.turn.value as RequestedStep;
+        await this.recorder.sharedAction(tx, one.run, name, actions[n]!);
+        one.turn = await one.advance!.next(actions[n]!);
       }
+      acting = acting.filter(({ turn }) => !turn.done);
+    }
+    const moves = current.map(({ run, turn }) => moveOf(run, turn.value as Progress));
+    if (moves.length > 0) await this.runs.store(tx, moves, this.clock.now());
+    for (const { run, steps } of moves) {
+      await this.recorder.stepsFailed(tx, run, steps, incidents.get(run.incident_id ?? ''));
       if (!isOpen(run)) await this.recorder.ended(tx, run, SYSTEM);
     }
-    return moves;
   }
 
   private async giveUp(tx: Tx, id: string): Promise<void> {
@@ -204,35 +223,16 @@ export class RunWork implements OnModuleInit {
     const steps = open.map(({ position, name, action }) => {
       return { position, name, action_id: action?.id, status: 'cancelled' as const };
     });
-    await this.carryOut(tx, [{ run, steps, next: BROKEN }]);
+    await this.carryOut(tx, [{ run, turn: ended(BROKEN, steps) }]);
   }
 }
 
-/** Returns the changes up to the first action that does not end as foreseen: it waits, is borrowed or is called. */
-function moveOf({ run, steps, next }: Plan, actions: readonly Action[]): RunMove {
-  const created = actions.values();
-  const taken: StepChange[] = [];
-  let state = next;
-  let surprise: Action | undefined;
-  for (const { act, ...step } of steps) {
-    const action = act && created.next().value;
-    const action_id = action?.id ?? step.action_id;
-    const isOwn = action?.playbook_run_id === run.id;
-    if (!act || (isOwn && hasEnded(action) && !isOpen(step))) taken.push({ ...step, action_id });
-    else {
-      const status = action?.status === 'pending_approval' ? 'waiting_approval' : 'running';
-      if (action) taken.push({ ...step, action_id, status, error: undefined });
-      state = { status };
-      surprise = actions.at(-1);
-      break;
-    }
-  }
+function moveOf(run: OpenRun, { steps, next }: Progress): RunMove {
   const count = (...statuses: readonly StepChange['status'][]) =>
-    taken.filter(({ status }) => statuses.includes(status)).length;
+    steps.filter(({ status }) => statuses.includes(status)).length;
   const steps_completed = run.steps_completed + count('completed', 'skipped');
   const steps_failed = run.steps_failed + count('failed');
-  const moved = { ...run, error: null, ...state, steps_completed, steps_failed };
-  return { run: moved, steps: taken, action: surprise };
+  return { run: { ...run, error: null, ...next, steps_completed, steps_failed }, steps };
 }
 
 /** Returns the person who caused the verdict. Under four eyes, this person must not approve the actions of the run. */

@@ -55,12 +55,12 @@ function statusOfRun({ completed_at }: PlaybookRun): number {
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
 
-const AnswersRuns = ApiAnswer({
-  status: 200,
-  description: 'The matching runs of all versions, with their exact number.',
-  type: PlaybookRunSummaryDto,
-  list: true,
-});
+const AnswersRuns = ApiAnswer(
+  200,
+  'The matching runs of all versions, with their exact number.',
+  PlaybookRunSummaryDto,
+  { list: true },
+);
 
 /** Generated clients need the field `kind`, because they cannot select a type by a boolean such as `dry_run`. */
 const RUN_OUTCOME = {
@@ -90,16 +90,8 @@ export class PlaybookRunsController {
     kill_switch_active: 'The kill switch is on. Only a dry run is possible.',
   })
   @ApiBody({ type: PlaybookRunRequestDto, required: false })
-  @ApiAnswer({
-    status: 200,
-    description: 'The run has ended, or it was a dry run: see `kind`.',
-    type: RUN_OUTCOME,
-  })
-  @ApiAnswer({
-    status: 202,
-    description: 'The run continues, or waits for the approval of an action.',
-    type: RUN_OUTCOME,
-  })
+  @ApiAnswer(200, 'The run has ended, or it was a dry run: see `kind`.', RUN_OUTCOME)
+  @ApiAnswer(202, 'The run continues, or waits for the approval of an action.', RUN_OUTCOME)
   async run(
     @Param('id') playbook: string,
     @Body(IncidentIdPipe) body: PlaybookRunRequestDto,
@@ -139,7 +131,7 @@ export class PlaybookRunsController {
     'A run of a deleted playbook can be read by the id of the playbook.',
   )
   @ByNameOrId({ not_found: NO_SUCH_RUN })
-  @ApiAnswer({ status: 200, description: 'The run with all of its steps.', type: PlaybookRunDto })
+  @ApiAnswer(200, 'The run with all of its steps.', PlaybookRunDto)
   async get(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,
@@ -162,7 +154,7 @@ export class PlaybookRunsController {
     insufficient_approval_level:
       'The caller did not start the run, and an action of it waits for a higher approval level than the caller has.',
   })
-  @ApiAnswer({ status: 200, description: 'The cancelled run.', type: PlaybookRunDto })
+  @ApiAnswer(200, 'The cancelled run.', PlaybookRunDto)
   async cancel(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,
@@ -192,7 +184,7 @@ export class PlaybookRunsController {
     'Read a playbook run by its id alone',
     'Actions have the id of their run as `playbook_run_id`. Also reads runs of deleted playbooks.',
   )
-  @ApiAnswer({ status: 200, description: 'The run with all of its steps.', type: PlaybookRunDto })
+  @ApiAnswer(200, 'The run with all of its steps.', PlaybookRunDto)
   async find(@Param('run_id') runId: string): Promise<PlaybookRunDto> {
     return presentRun(await this.runs.get(runId));
   }

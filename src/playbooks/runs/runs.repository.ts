@@ -1,6 +1,5 @@
 // SQL: a set of runs is read, locked and stored by one statement each, and a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
-import type { Action } from '../../actions/action.js';
 import {
   BY_ID,
   countedList,
@@ -34,8 +33,6 @@ export interface OpenRun extends PlaybookRun {
 export interface RunMove {
   readonly run: PlaybookRun;
   readonly steps: readonly StepChange[];
-  /** Action of the last step, if the run continues when the action ends. */
-  readonly action?: Action | undefined;
 }
 
 const badness = (of: string) =>

@@ -5,7 +5,7 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { RefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
+import { RefusedError } from '../../auth/auth.errors.js';
 import { accessOf } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -94,8 +94,8 @@ export class HmacGuard implements CanActivate {
     if (!source || !SCHEMES_OF_OKTA.includes(source.signature)) {
       return await this.refuse('unknown_source', request, source);
     }
-    const wait = await this.failures.record('webhook', request.ip);
-    if (wait !== undefined) throw new TooManyFailuresError('webhook verifications', wait);
+    const limited = await this.failures.record('webhook', request.ip);
+    if (limited) throw limited;
     if (CHALLENGE.test(String(request.headers[OKTA_CHALLENGE]))) return;
     const message = `${OKTA_CHALLENGE} must be 1 to 256 letters, digits and characters of base64.`;
     throw new AppError('bad_request', message);
@@ -107,13 +107,11 @@ export class HmacGuard implements CanActivate {
     { ip }: FastifyRequest,
     source: ReceivingSource | undefined,
   ): Promise<never> {
-    const wait = await this.failures.record('webhook', ip);
+    const limited = await this.failures.record('webhook', ip);
     const subject = { type: 'webhook_source', id: source?.source ?? 'unknown' };
     throw new RefusedError(
       { action: 'webhook.refused', subject, details: { reason: problem } },
-      wait === undefined
-        ? new AppError(problem, meaningOf(problem))
-        : new TooManyFailuresError('refused webhook receipts', wait),
+      limited ?? new AppError(problem, meaningOf(problem)),
     );
   }
 

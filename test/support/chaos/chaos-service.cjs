@@ -65,15 +65,18 @@ for (const method of ['addClaimed', 'claimIn']) {
 }
 
 const { KillSwitch } = compiled('kill-switch/kill-switch.js');
+const HOLDS_LOCK = `select exists (select from pg_locks
+  where locktype = 'advisory' and mode = 'ExclusiveLock' and pid = pg_backend_pid()) as locked`;
 let locked = false;
-const { lock, waitForEarlierPermits } = KillSwitch.prototype;
+const { lock, change } = KillSwitch.prototype;
 KillSwitch.prototype.lock = async function watchedLock(tx) {
-  locked = await lock.call(this, tx);
-  return locked;
+  await lock.call(this, tx);
+  [{ locked }] = await tx.query(HOLDS_LOCK);
 };
-KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit() {
-  tell({ kind: 'activated', at: now(), locked });
-  await waitForEarlierPermits.call(this);
+KillSwitch.prototype.change = async function watchedChange(event, ...rest) {
+  const state = await change.call(this, event, ...rest);
+  if (event === 'activated') tell({ kind: 'activated', at: now(), locked });
+  return state;
 };
 
 /* Vendors of the connector type `http` never accept for later. This action type does. */

@@ -1,8 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Attributes,
   type Span,
-  type Tracer,
   traceWith,
   type Work,
 } from '../../../src/platform/tracing/tracing.js';
@@ -13,21 +11,16 @@ export interface RecordedSpan extends Work {
 }
 
 /** Replaces the collector in tests of the spans alone. */
-export class RecordedSpans implements Tracer {
+export class RecordedSpans {
   readonly all: RecordedSpan[] = [];
-  private readonly spans = new AsyncLocalStorage<Span | undefined>();
 
   static begin(): RecordedSpans {
     const spans = new RecordedSpans();
-    traceWith(spans);
+    traceWith((work) => spans.begin(work));
     return spans;
   }
 
-  get present(): Span | undefined {
-    return this.spans.getStore();
-  }
-
-  begin(work: Work): Span {
+  private begin(work: Work): Span {
     const recorded: RecordedSpan = { ...work, noted: {} };
     this.all.push(recorded);
     let isOver = false;
@@ -45,10 +38,6 @@ export class RecordedSpans implements Tracer {
         recorded.failure = failure;
       },
     };
-  }
-
-  inSpan<T>(span: Span | undefined, run: () => T): T {
-    return this.spans.run(span, run);
   }
 
   end(): void {

@@ -11,7 +11,7 @@ import type { EntityManager } from 'typeorm';
 import { presentTime } from '../../clock.js';
 import { version } from '../../config/process.js';
 import { linesOf, syncFolder } from '../../files.js';
-import { commandConnection } from '../connection.js';
+import { COMMAND, patientConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
 import { readAppliedMigrations } from '../migrate.js';
 import { Transactions } from '../transactions.js';
@@ -53,7 +53,7 @@ export async function writeBackup(
     throw new Error(`${file} already exists. Choose another file, or use --force to replace it.`);
   }
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
-  const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
+  const dataSource = await createDataSource(schema, patientConnection(url, COMMAND)).initialize();
   try {
     return await new Transactions(dataSource).snapshot(async (manager) => {
       const client = (await manager.queryRunner!.connect()) as ClientBase;

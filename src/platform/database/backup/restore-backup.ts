@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { MigrationExecutor } from 'typeorm';
 import { AdvisoryLock } from '../advisory-locks.js';
-import { commandConnection } from '../connection.js';
+import { COMMAND, patientConnection, SERVICE } from '../connection.js';
 import { createDataSource, followDatabaseTime, type Schema } from '../data-source.js';
 import { readAppliedMigrations, requireKnownMigrations } from '../migrate.js';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
@@ -36,7 +36,7 @@ export async function restoreBackup<T>(
 ): Promise<T> {
   const { url, schema, manifest } = options;
   requireSameSchema(manifest, schema);
-  const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
+  const dataSource = await createDataSource(schema, patientConnection(url, COMMAND)).initialize();
   try {
     await followDatabaseTime(dataSource);
     return await new Transactions(dataSource).run(async (tx) => {
@@ -82,7 +82,7 @@ async function isUsed(tx: Tx): Promise<boolean> {
 async function isServiceConnected(tx: Tx): Promise<boolean> {
   const found = await tx.query<unknown[]>(
     `select from pg_stat_activity
-      where datname = current_database() and application_name = 'incident-triage-service'`,
+      where datname = current_database() and application_name = '${SERVICE}'`,
   );
   return found.length > 0;
 }

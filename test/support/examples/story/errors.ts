@@ -1,7 +1,9 @@
 import { by, type Scene } from '../scene.js';
 
 /** Cursor of the year 1970. */
-const EXPIRED_CURSOR = Buffer.from('1 incident 1000 1  1:1: list ').toString('base64url');
+const EXPIRED_CURSOR = Buffer.from(`2 incident 1000  0 ${'0'.repeat(64)} list `).toString(
+  'base64url',
+);
 
 /** Errors of any operation. */
 export const ERRORS: readonly Scene[] = [

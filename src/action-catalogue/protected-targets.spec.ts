@@ -2,13 +2,13 @@ import { cost, LINEAR } from '../../test/support/cost.js';
 import fc from 'fast-check';
 import {
   matches,
-  ProtectedTargets,
+  protectionBy,
   type ProtectedTargetsSetting,
   type TargetKind,
 } from './protected-targets.js';
 
 const protects = (setting: ProtectedTargetsSetting, kind: TargetKind, value: string): boolean =>
-  new ProtectedTargets(setting).protects({ kind, value });
+  protectionBy(setting)({ kind, value });
 
 describe('a protected host', () => {
   it.each([

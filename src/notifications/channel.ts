@@ -4,7 +4,7 @@ import { Any, Column, Entity, VirtualColumn } from 'typeorm';
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { SealedColumn } from '../platform/secrets/sealed-values.js';
+import type { SealedColumn } from '../platform/secrets/secret-keys.js';
 import { Choice, Choices, Instant, Text, WholeNumber } from '../platform/validation/fields.js';
 import { TypesByName } from '../targets/target-check.js';
 import { sealedSecretsOf, TargetRow, TargetRows } from '../targets/target-rows.js';

@@ -1,4 +1,4 @@
-// SQL: updates that return what they changed.
+// SQL: updates that return the changed rows.
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';

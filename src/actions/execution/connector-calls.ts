@@ -69,7 +69,7 @@ export class ConnectorCalls {
     { connector_id }: Pick<Action, 'connector_id'>,
     inverse: ActionTypeName,
   ): Promise<Connector | undefined> {
-    return connector_id ? await this.registry.provider(connector_id, inverse) : undefined;
+    return connector_id ? await this.registry.providerOf(inverse, connector_id) : undefined;
   }
 
   async send(call: Call): Promise<CallEnd> {

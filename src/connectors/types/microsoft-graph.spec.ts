@@ -174,7 +174,7 @@ describe('a connector to Microsoft Graph', () => {
       'changes no mail for the sender %j, which is not an address',
       async (sender) => {
         const mail = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
-        const message = 'The sender of the incident is no mail address: no mail is changed.';
+        const message = 'The sender of the incident is not a mail address, so no mail is changed.';
         for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
           expect(await execute(type, {}, { sender })).toEqual({ kind: 'refused', message });
         }

@@ -13,6 +13,7 @@ import {
   readPage,
 } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import {
@@ -153,7 +154,7 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
 
 /** Reads actions, changes their status under the condition of the earlier status, and provides their feed of changes. */
 @Injectable()
-export class ActionsRepository {
+export class Actions {
   readonly type = 'action';
   readonly events = ACTION_FEED_EVENTS;
 
@@ -169,6 +170,12 @@ export class ActionsRepository {
       target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
     }));
     await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
+  }
+
+  async get(id: string): Promise<Action> {
+    const action = await this.findById(id);
+    if (!action) throw new NotFoundError('Action');
+    return action;
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -206,14 +213,16 @@ export class ActionsRepository {
     return await tx.getRepository(ActionEntity).countBy(waiting);
   }
 
+  /** Returns those actions that wait for approval, with the text of their preview, by the ids of their events. */
   async waitingAmong(
     tx: Tx,
-    ids: readonly string[],
-  ): Promise<Pick<ActionEntity, 'id' | 'preview'>[]> {
-    return await tx.getRepository(ActionEntity).find({
+    shownIds: readonly string[],
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    const waiting = await tx.getRepository(ActionEntity).find({
       select: { id: true, preview: true },
-      where: { id: Any([...ids]), ...WAITING },
+      where: { id: Any(shownIds.map(actionIdOf)), ...WAITING },
     });
+    return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
   }
 
   /** Returns `undefined` if the action does not wait for approval, or waited too long. */

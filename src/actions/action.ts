@@ -49,7 +49,7 @@ const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the 
 \`outcome_unknown\`: a call was sent that must not be repeated, and its outcome is not known. \`interrupted\`: the service
 stopped before it sent a call.`;
 
-export class ActionResultDto {
+export class ActionResult {
   @Flag()
   readonly success: boolean;
 
@@ -75,10 +75,8 @@ export class ActionResultDto {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-export type ActionResult = ActionResultDto;
-
 /** Effect of the action at the vendor, looked up when the action began to wait for approval. */
-export class ActionPreviewDto {
+export class ActionPreview {
   @WholeNumber({
     min: 0,
     optional: true,
@@ -91,11 +89,9 @@ export class ActionPreviewDto {
   readonly message: string;
 }
 
-export type ActionPreview = ActionPreviewDto;
-
 export type Parameters = Readonly<Record<string, unknown>>;
 
-class ActionIncidentDto extends PickType(IncidentEntity, [
+class ActionIncident extends PickType(IncidentEntity, [
   'incident_number',
   'incident_type',
   'title',
@@ -127,11 +123,11 @@ export class ActionEntity {
   @Column({ type: 'uuid', nullable: true })
   readonly incident_id?: string;
 
-  @Nested(() => ActionIncidentDto, {
+  @Nested(() => ActionIncident, {
     optional: true,
     description: 'Absent for direct execution, and when the incident was deleted.',
   })
-  readonly incident?: ActionIncidentDto & Mail;
+  readonly incident?: ActionIncident & Mail;
 
   @OpenChoice('ActionTypeName', ACTION_TYPES)
   @Column({ type: 'text', collation: 'C' })
@@ -192,7 +188,7 @@ export class ActionEntity {
   })
   readonly expires_at?: Date;
 
-  @Nested(() => ActionPreviewDto, {
+  @Nested(() => ActionPreview, {
     optional: true,
     description:
       'What the action would change outside, looked up once when it began to wait for approval. Present for `quarantine_email` and `delete_email` at Microsoft Graph, a moment after the request.',
@@ -248,7 +244,7 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly rejection_code?: 'expired';
 
-  @Nested(() => ActionResultDto, {
+  @Nested(() => ActionResult, {
     optional: true,
     description: 'Present after the action has ended.',
   })

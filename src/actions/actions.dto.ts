@@ -22,6 +22,7 @@ import {
   type RequiredLevel,
   shownActionId,
 } from './action.js';
+import { SORT_FIELDS } from './actions.js';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { IncidentReference } from '../incidents/incident-reference.js';
 import { sortWords, SortWords, PageQueryDto } from '../platform/paging/page.js';
@@ -137,14 +138,7 @@ export class RejectedActionDto extends PickType(ActionSummaryDto, ['id', 'status
   readonly rejection_reason: string;
 }
 
-const SORTS = sortWords(
-  'requested_at',
-  'created_at',
-  'updated_at',
-  'executed_at',
-  'status',
-  'action_type',
-);
+const SORTS = sortWords(...SORT_FIELDS);
 
 const PrincipalName = (description: string) =>
   Text({ optional: true, min: 1, max: 300, description });

@@ -41,6 +41,16 @@ const ACTION_COLUMNS = `${OWN_COLUMNS.join(', ')},
                             'message_id', incidents.fields->>'message_id', 'sender', incidents.fields->>'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
+const SORTS = {
+  requested_at: BY_ID,
+  created_at: BY_ID,
+  updated_at: { column: 'updated_at' },
+  executed_at: { column: 'executed_at', nullable: true },
+  status: { column: 'status' },
+  action_type: { column: 'action_type' },
+} as const;
+export const SORT_FIELDS = Object.keys(SORTS) as (keyof typeof SORTS)[];
+
 const actionList = countedList({
   table: 'actions',
   columns: ACTION_COLUMNS,
@@ -59,14 +69,7 @@ const actionList = countedList({
     executed_after: after('executed_at'),
     updated_after: after('updated_at'),
   },
-  sorts: {
-    requested_at: BY_ID,
-    created_at: BY_ID,
-    updated_at: { column: 'updated_at' },
-    executed_at: { column: 'executed_at', nullable: true },
-    status: { column: 'status' },
-    action_type: { column: 'action_type' },
-  },
+  sorts: SORTS,
 });
 type ActionListRequest = Parameters<typeof actionList>[0];
 

@@ -33,7 +33,7 @@ import { noConnector, simulatedResult } from '../execution/execution-rules.js';
 import { higherLevel, RequiredLevels } from '../required-levels.js';
 
 /** Makes the decision in the transaction that has locked the action. Its last check is `requirePermit`. */
-type Decide = (tx: Tx, action: Action, requirePermit: () => void) => Promise<Action>;
+type Decide = (tx: Tx, action: Action, requirePermit: () => Permit) => Promise<Action>;
 
 /** Records the decisions of people on actions. The row lock lets one of several concurrent decisions win. */
 @Injectable()
@@ -167,10 +167,8 @@ export class ApprovalsService {
     const action = await this.transactions.run<Action>(
       async (tx) => {
         ended = undefined;
-        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        let permit: Permit | undefined;
-        const locked = await this.lock(tx, found);
-        const decided = await decide(tx, locked, () => void (permit = claimedPermit()));
+        const requirePermit = await claimPermitLate(this.killSwitch, tx);
+        const decided = await decide(tx, await this.lock(tx, found), requirePermit);
         if (decided.status !== 'pending') return decided;
         const result = connector
           ? simulatedResult(connector, decided.action_type)
@@ -180,7 +178,7 @@ export class ApprovalsService {
           return (await this.endings.endAll(tx, [{ action: decided, result, connectorId }]))[0]!;
         }
         const started = { action: decided, connector: connector! };
-        ended = (await this.work.begin(tx, [started], permit!)).get(decided.id);
+        ended = (await this.work.begin(tx, [started], requirePermit())).get(decided.id);
         return decided;
       },
       caller,

@@ -12,7 +12,7 @@ function connectorThat(send: () => Promise<Outcome>, test: () => Promise<string>
   const type = defineConnector({
     name: 'firewall',
     description: '',
-    config: fields({}, []),
+    config: fields({}),
     connect: () => () => undefined,
     actions: { block_ip: { idempotent: true, send } },
     test,

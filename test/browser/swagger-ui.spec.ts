@@ -259,17 +259,6 @@ describe('Swagger UI in a browser', () => {
     await band.waitFor({ state: 'hidden' });
   });
 
-  it('collapses errors into one expandable line per status', async () => {
-    const block = await blockOf('Access', 'getMe');
-    const line = block.locator('.its-error', { hasText: '429' }).getByRole('button');
-    expect(await line.innerText()).toBe('rate_limited');
-    const example = block.locator('.responses-inner', { hasText: '"code": "rate_limited"' });
-    expect(await example.count()).toBe(0);
-    await line.press('Enter');
-    await example.waitFor();
-    expect(await line.getAttribute('aria-expanded')).toBe('true');
-  });
-
   it('finds operations by path, title, tag, description, example and the words of analysts', async () => {
     for (const [words, id] of [
       ['KILL switch', 'activateKillSwitch'],
@@ -384,18 +373,13 @@ describe('Swagger UI in a browser', () => {
   it('marks operations that the role of the user may not call', async () => {
     const { context, other } = await pageOf('analyst');
     await other.getByText('Delete an incident (needs the role admin)').waitFor();
-    const marked = other.locator('.its-beyond');
-    expect(await marked.locator('[id$="-deleteIncident"]').count()).toBe(1);
-    expect(await marked.locator('[id$="-createIncident"]').count()).toBe(0);
+    expect(await other.getByText('Create an incident (needs').count()).toBe(0);
     await context.close();
   });
 
-  it('sorts by the fields in the order in which they were selected', async () => {
+  it('sorts by the fields that the user types', async () => {
     const block = await blockOf('Incidents', 'listIncidents');
-    const list = block.locator('tr[data-param-name="sort"] select');
-    await list.locator('option[value="-severity"]').click();
-    await list.locator('option[value="created_at"]').click({ modifiers: ['Control'] });
-    expect(await block.locator('.its-order').innerText()).toBe('-severity, created_at');
+    await block.locator('tr[data-param-name="sort"] input').fill('-severity,created_at');
     expect((await execute(block)).status).toContain('200');
     const sent = await block.locator('.request-url pre').innerText();
     expect(decodeURIComponent(sent)).toContain('sort=-severity,created_at');

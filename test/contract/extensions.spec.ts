@@ -21,7 +21,7 @@ describe('a new file in a folder of types', () => {
        export const doorGuard = defineConnector({
          name: 'door_guard',
          description: 'Locks doors.',
-         config: fields({ building: { type: 'string', description: 'Name of the building.' } }, ['building']),
+         config: fields({ building: { type: 'string', description: 'Name of the building.' },}),
          connect: (config) => () => config,
          actions: { isolate_host: { idempotent: true, send: async ({ building }) => ({ kind: 'done', message: building }) } },
          test: async ({ building }) => building,

@@ -129,4 +129,18 @@ describe('methods and addresses', () => {
       expectErrorOutsideRouting(answer);
     });
   });
+
+  it('respond with 400 in the envelope to a request without Host', async () => {
+    const answer = await rawRequest(app.port, 'GET /live HTTP/1.1\r\n\r\n');
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      expect.objectContaining({ code: 'bad_request', message: 'The Host header is missing.' }),
+    ]);
+    expect(answer.headers['x-request-id']).toBe(answer.body.error.request_id);
+  });
+
+  it('ignore an unknown expectation', async () => {
+    const text = 'GET /live HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n';
+    expect((await rawRequest(app.port, text)).status).toBe(200);
+  });
 });

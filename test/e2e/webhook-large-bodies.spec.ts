@@ -60,6 +60,15 @@ describe('bodies with many events', () => {
     });
   });
 
+  it('given two states of each event → create incidents of the first states, and update them', async () => {
+    const sender = await senderOf('twice');
+    const later = alerts(0, 200).map((alert) => ({ ...alert, name: `later ${alert.name}` }));
+    const { body } = await sender.send({ alerts: [...alerts(0, 200), ...later] });
+    expect((await titlesOf('twice')).sort()).toEqual(numbersTo(200).sort());
+    const updated = body.incidents.map((one: { updated?: boolean }) => one.updated === true);
+    expect(updated).toEqual([...Array(200).fill(false), ...Array(200).fill(true)]);
+  });
+
   it('leave out only an event that cannot be stored, and store the event when they are replayed', async () => {
     const sender = await senderOf('partly');
     const settlement = app.nest.get(Settlement);

@@ -1,7 +1,10 @@
 import { Logger } from '@nestjs/common';
+import { hash } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
 import { newId } from '../../src/platform/ids.js';
+import { readEventJson } from '../../src/webhooks/reading/event-json.js';
+import { openBody, type ReadEvent } from '../../src/webhooks/reading/read-events.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import { WebhookReceipts } from '../../src/webhooks/receipt/webhook-receipts.js';
 import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
@@ -112,6 +115,30 @@ describe('webhook receipts', () => {
     const [duplicate, original] = await events();
     expect(duplicate).toMatchObject({ status: 'duplicate', duplicate_of: original!.id });
     expect(await timelineOf(first.body.incident_id)).toHaveLength(1);
+  });
+
+  it('given two states of each event in one batch → creates incidents of the first states', async () => {
+    const source = 'siem';
+    const arrivals = ['first', 'later'].flatMap((state) =>
+      Array.from({ length: 50 }, (_, n) => {
+        const sent = event({ id: `state-${n}`, details: { host: state } });
+        const body = Buffer.from(JSON.stringify(sent));
+        const [read] = openBody(
+          { source, format: 'generic' },
+          readEventJson(body),
+        ).read() as ReadEvent[];
+        const body_hash = hash('sha256', body, 'buffer');
+        return {
+          arrival: { id: newId(), source, body, body_hash, received_at: new Date() },
+          event: read!,
+        };
+      }),
+    );
+    const settled = await app.nest.get(WebhookReceipts).settleSingles(arrivals);
+    expect(settled.map((one) => one?.outcome)).toEqual([
+      ...Array(50).fill('created'),
+      ...Array(50).fill(undefined),
+    ]);
   });
 
   it('treats the same id with other content as an update, which can raise but not lower the severity', async () => {

@@ -10,13 +10,10 @@ describe('the search of the page', () => {
   let inOrder: InOrder;
   let searchedWords: (operation: object, resolve: (part: never) => unknown) => string;
   let SYNONYMS: Readonly<Record<string, string>>;
-  let selectedInOrder: (before: readonly string[], selected: readonly string[]) => string[];
 
   beforeAll(async () => {
-    const imported = async (name: string): Promise<never> =>
-      (await import(pathToFileURL(join(__dirname, 'browser', name)).href)) as never;
-    ({ isFound, inOrder, searchedWords, SYNONYMS } = await imported('search.mjs'));
-    ({ selectedInOrder } = await imported('plugin.mjs'));
+    const file = pathToFileURL(join(__dirname, 'browser/search.mjs')).href;
+    ({ isFound, inOrder, searchedWords, SYNONYMS } = (await import(file)) as never);
   });
 
   const PARTS = ['Kill switch', 'post', '/api/kill-switch/activate', 'Stop all automation'];
@@ -85,15 +82,5 @@ describe('the search of the page', () => {
       .flatMap((item) => Object.values(item))
       .map(({ operationId }) => operationId);
     expect(known).toEqual(expect.arrayContaining(Object.keys(SYNONYMS)));
-  });
-
-  it('keeps the order in which the words of a list were selected', () => {
-    expect(selectedInOrder([], ['-severity'])).toEqual(['-severity']);
-    // A browser answers them in the order of the list.
-    expect(selectedInOrder(['-severity'], ['created_at', '-severity'])).toEqual([
-      '-severity',
-      'created_at',
-    ]);
-    expect(selectedInOrder(['-severity', 'created_at'], ['created_at'])).toEqual(['created_at']);
   });
 });

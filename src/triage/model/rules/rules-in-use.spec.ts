@@ -224,6 +224,31 @@ describe('rules on findings in code', () => {
   });
 });
 
+describe('rules on explanations', () => {
+  const attack = { alert: 'SQL injection', url: '/a?id=1 union select 2' };
+  const calmingIn = async (rawData: RawData) =>
+    (await judge(rawData)).points.filter(({ points }) => points < -8).map(({ rule }) => rule);
+
+  it.each<[string, RawData]>([
+    ['approved_on_record', { change: { status: 'approved', by: 'platform lead' } }],
+    ['approved_on_record', { ticket_note: 'genehmigt von der Betriebsleitung' }],
+    ['planned', { maintenance: { window: '2026-11-22T02:00Z/04:00Z' } }],
+    ['usual_here', { vendor: 'in supplier list, monthly since 2022' }],
+  ])('count %s at a place of tools', async (rule, more) => {
+    expect(await calmingIn({ ...attack, ...more })).toContain(rule);
+  });
+
+  it.each<[string, RawData]>([
+    ['a denial', { change_ticket: 'none found, not approved' }],
+    ['a denial beside it', { change: { approver: 'lead', status: 'pending' } }],
+    ['a request', { request: 'GET /?x=approved by change management' }],
+    ['a name that people choose', { owner: { displayName: 'approved maintenance' } }],
+    ['a text of a mail', { comment: 'approved by the owner' }],
+  ])('do not count %s', async (_, more) => {
+    expect(await calmingIn({ ...attack, ...more })).toEqual([]);
+  });
+});
+
 describe('rules on events with a calming fact', () => {
   it.each<[Classification, string, RawData]>([
     ['malicious', 'a note on many hosts', { file: 'HOW_TO_RECOVER.txt', host_count: 212 }],

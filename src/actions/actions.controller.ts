@@ -25,8 +25,9 @@ import { Actions } from './actions.js';
 import {
   ActionChangesDto,
   ActionDto,
-  ActionSummaryDto,
   ActionQueryDto,
+  ActionSummaryDto,
+  ActionTypeDto,
   ActionRequestDto,
   ExecutedActionDto,
   IncidentActionsQueryDto,
@@ -34,7 +35,6 @@ import {
   presentExecuted,
   presentSummary,
 } from './actions.dto.js';
-import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
 import { ActionWork } from './execution/action-work.js';
 import { Incidents } from '../incidents/incidents.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
@@ -63,7 +63,6 @@ export const ApiOutcome = (type: Type, ended: string, unfinished: string): Metho
 
 const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): MethodDecorator =>
   applyDecorators(
-    ApiActionRequest(),
     ApiOutcome(
       ExecutedActionDto,
       'The action has ended: completed or failed.',

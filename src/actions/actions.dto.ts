@@ -9,6 +9,8 @@ import {
   Nested,
   Reason,
   NestedList,
+  OpenChoice,
+  Texts,
 } from '../platform/validation/fields.js';
 import {
   type Action,
@@ -24,15 +26,18 @@ import {
 } from './action.js';
 import { SORT_FIELDS } from './actions.js';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
+import {
+  FORMATS,
+  PARAMETER_FORMATS,
+  type ParameterFormat,
+} from '../action-catalogue/parameters.js';
 import { IncidentReference } from '../incidents/incident-reference.js';
 import { sortWords, SortWords, PageQueryDto } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
 import type { FeedPage } from '../audit/changes/change-feed.js';
 import { ChangeOf, ChangesPageDto } from '../audit/changes/feed-api.js';
 
-export const REPEAT = 'Requests the action even if the same action is running or recent.';
-
-/** The contract has one schema for each action type instead: see ApiActionRequest. */
+/** The contract has one schema for each action type instead: see scripts/contract/actions.ts. */
 export class ActionRequestDto {
   @Choice('KnownActionType', ACTION_TYPES)
   readonly action: ActionTypeName;
@@ -40,7 +45,10 @@ export class ActionRequestDto {
   @JsonObject({ optional: true })
   readonly parameters?: Record<string, unknown>;
 
-  @Flag({ optional: true, description: REPEAT })
+  @Flag({
+    optional: true,
+    description: 'Requests the action even if the same action is running or recent.',
+  })
   readonly repeat?: boolean;
 }
 
@@ -192,6 +200,64 @@ export class ActionQueryDto extends IncidentActionsQueryDto {
     description: 'Only actions of this incident: its id or its number.',
   })
   readonly incident_id?: string;
+}
+
+class ActionParameterDto {
+  @Text()
+  readonly name: string;
+
+  @Choice('ActionParameterType', ['string', 'integer'])
+  readonly type: 'string' | 'integer';
+
+  @Flag()
+  readonly required: boolean;
+
+  @Texts({ optional: true, description: 'Allowed values, if the set is closed.' })
+  readonly values?: readonly string[];
+
+  @Choice('ActionParameterFormat', PARAMETER_FORMATS, {
+    optional: true,
+    description: [
+      'Format of the string:',
+      ...PARAMETER_FORMATS.map((format) => `- \`${format}\`: ${FORMATS[format].words}`),
+    ].join('\n'),
+  })
+  readonly format?: ParameterFormat;
+}
+
+export class ActionTypeDto {
+  @OpenChoice('ActionTypeName', ACTION_TYPES)
+  readonly name: string;
+
+  @Text()
+  readonly description: string;
+
+  @Text({
+    description:
+      'email, endpoint, identity, network, intelligence, ticketing or notification; an open set.',
+  })
+  readonly category: string;
+
+  @Flag()
+  readonly supports_rollback: boolean;
+
+  @OpenChoice('ActionTypeName', ACTION_TYPES, {
+    optional: true,
+    description: 'Type of the rollback.',
+  })
+  readonly rolled_back_by?: string;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'Level that this site requires by default. Absent if the type needs no approval.',
+  })
+  readonly default_approval_level?: RequiredLevel;
+
+  @NestedList(() => ActionParameterDto)
+  readonly parameters: readonly ActionParameterDto[];
+
+  @Flag({ description: 'Whether an enabled connector provides the type.' })
+  readonly available: boolean;
 }
 
 class ActionChangeDto extends ChangeOf('Action', ACTION_FEED_EVENTS) {

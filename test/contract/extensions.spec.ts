@@ -13,7 +13,7 @@ describe('a new file in a folder of types', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('adds a connector type with its actions and its test', async () => {
+  it('adds a connector type with its actions and its connection test', async () => {
     writeFileSync(
       join(folder, 'door-guard.ts'),
       `import { defineConnector } from '../../../src/connectors/connector-type.js';

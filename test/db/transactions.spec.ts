@@ -22,7 +22,7 @@ function meeting(expected: number): () => Promise<void> {
   };
 }
 
-describe('transactions', () => {
+describe('the class Transactions', () => {
   let database: TestDatabase;
   let direct: DataSource;
   let proxy: TcpProxy;
@@ -195,7 +195,7 @@ describe('transactions', () => {
     expect(attempts).toBeGreaterThan(3);
   });
 
-  it('stops after repeated serialisation conflicts', async () => {
+  it('gives up after repeated serialisation conflicts', async () => {
     let attempts = 0;
     const run = transactions.run(async (tx) => {
       attempts += 1;
@@ -207,7 +207,7 @@ describe('transactions', () => {
     expect(attempts).toBe(4);
   });
 
-  it('reports the database as unavailable if the answer to COMMIT is lost, committed or not', async () => {
+  it('reports the database as unavailable if the answer to COMMIT is lost, whether the commit succeeded or not', async () => {
     const told = jest.fn();
     let attempts = 0;
     const run = transactions.run(async (tx) => {
@@ -227,7 +227,7 @@ describe('transactions', () => {
     expect(await notes()).toEqual(['a']);
   });
 
-  it('reports the database as unavailable if the server ends the session in COMMIT, without a commit', async () => {
+  it('reports the database as unavailable if the server ends the session in COMMIT and commits nothing', async () => {
     await direct.query(`
       create function die() returns trigger language plpgsql as
         $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
@@ -272,7 +272,7 @@ describe('transactions', () => {
     await expect(late).rejects.toThrow(/released/);
   });
 
-  it('releases every connection if many transactions fail at once', async () => {
+  it('releases every connection if many transactions fail at the same time', async () => {
     const runs = Array.from({ length: 60 }, (_, i) =>
       transactions.run(async (tx) => {
         await note(tx, String(i % 3));

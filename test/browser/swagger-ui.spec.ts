@@ -121,7 +121,7 @@ describe('Swagger UI in a browser', () => {
     ['Incidents', 'listIncidents'],
     ['Webhooks', 'listWebhookEvents'],
     ['Playbooks', 'listPlaybooks'],
-  ])('sets no filter that the user did not choose: %s %s', async (tag, id) => {
+  ])('leaves the filters of %s %s empty until the user chooses a value', async (tag, id) => {
     const block = await blockOf(tag, id);
     const filters = block.locator('tr[data-param-in="query"]:not([data-param-name*="page"]) input');
     const values = await filters.evaluateAll((all) =>
@@ -141,7 +141,7 @@ describe('Swagger UI in a browser', () => {
     expect(state.body.data.active).toBe(false);
   });
 
-  it('leaves an incident unchanged after clicks alone, and updates it without a version', async () => {
+  it('does not change an incident if the user only clicks, and changes it without If-Match', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'phishing', source: 'test', title: 'Mine', severity: 'low' },
@@ -259,7 +259,7 @@ describe('Swagger UI in a browser', () => {
     await band.waitFor({ state: 'hidden' });
   });
 
-  it('finds operations by path, title, tag, description, example and the words of analysts', async () => {
+  it('finds operations by path, title, tag, description, example and usual words of analysts', async () => {
     for (const [words, id] of [
       ['KILL switch', 'activateKillSwitch'],
       ['JOBS/dead', 'listDeadJobs'],
@@ -385,7 +385,7 @@ describe('Swagger UI in a browser', () => {
     expect(decodeURIComponent(sent)).toContain('sort=-severity,created_at');
   });
 
-  it('scrolls the target of a link in a message into view', async () => {
+  it('scrolls to the incident that a link in a message names', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'other', source: 'test', title: 'In sight' },

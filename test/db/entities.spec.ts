@@ -47,7 +47,7 @@ describe('entities', () => {
     expect(upQueries.map(({ query }) => query).filter((one) => !removal.test(one))).toEqual([]);
   });
 
-  it('have an index or constraint name of the project for each index and constraint', async () => {
+  it('give every index and constraint a name with a prefix of the project', async () => {
     const made = await names(`
       select indexrelid::regclass::text as name from pg_index join pg_class on oid = indrelid
         where relnamespace = 'public'::regnamespace

@@ -139,7 +139,7 @@ describe('notifications of several replicas', () => {
     expect(await ofStatus(id, 'pending')).toBe(142);
   });
 
-  it('are signed with the same secret after it was sealed with another key', async () => {
+  it('are signed with the same secret after the secret was sealed with another key', async () => {
     const { id, secret } = await channel();
     await admin.put(`${PATH}/${id}`, { rotate_secret: true });
     const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));

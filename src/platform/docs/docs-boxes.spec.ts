@@ -14,7 +14,7 @@ type Prepare = (document: object, mayCall: MayCall) => { paths: Record<string, o
 const ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 const JSON_TYPE = 'application/json';
 
-describe('the boxes of "Try it out"', () => {
+describe('the input boxes of "Try it out"', () => {
   let prepare: Prepare;
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('the boxes of "Try it out"', () => {
     expect(sort).toContain('Fields: created_at, ');
   });
 
-  it('belong to requests to the host of the page, whatever address the document names', () => {
+  it('send requests to the host of the page, whatever address the document names', () => {
     const document = { servers: [{ url: 'http://127.0.0.1:3000' }], paths: {} };
     expect(prepare(document, () => true)).toMatchObject({ servers: [{ url: '/' }] });
   });
@@ -55,11 +55,11 @@ describe('the boxes of "Try it out"', () => {
     ['one of its schema', { name: 'a', in: 'query', schema: { type: 'string', example: 'open' } }],
     ['one that is shared', { $ref: '#/components/parameters/Status' }],
     ['one in a header', { name: 'a', in: 'header', example: 'open' }],
-  ])('are empty for an optional parameter with %s', (_what, parameter) => {
+  ])('are empty for an optional parameter with an example (%s)', (_what, parameter) => {
     expect(parameterOf(parameter)).not.toMatch(/"examples?":/);
   });
 
-  it('have no example of a filter: its description has it', () => {
+  it('are empty for a filter, whose example is in the description', () => {
     const example = ['high', 'critical'];
     const parameter = { name: 'severity', in: 'query', description: 'How bad.', example };
     expect(shown({ parameters: [parameter] }).parameters[0]!.description).toBe(
@@ -67,24 +67,27 @@ describe('the boxes of "Try it out"', () => {
     );
   });
 
-  it('keep the default of a parameter', () => {
+  it('contain the default of a parameter', () => {
     const page = { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } };
     expect(parameterOf(page)).toContain('"default":1');
   });
 
   const playbook = { name: 'id', in: 'path', required: true, example: 'phishing-response' };
 
-  it('have a working value for a required parameter', () => {
+  it('contain a working value for a required parameter', () => {
     expect(parameterOf(playbook)).toContain('phishing-response');
     expect(parameterOf(playbook, 'post')).toContain('phishing-response');
   });
 
-  it.each(['put', 'delete'])('are empty for a %s, which would change the example', (method) => {
-    expect(parameterOf(playbook, method)).not.toContain('phishing-response');
-  });
+  it.each(['put', 'delete'])(
+    'are empty for a %s request, which would change the example',
+    (method) => {
+      expect(parameterOf(playbook, method)).not.toContain('phishing-response');
+    },
+  );
 
   it.each<[object]>([[{ $ref: '#/components/schemas/ActionId' }], [{ example: ID }]])(
-    'is empty where the example is an id that only the story has: %j',
+    'are empty if the example is an id that only the recorded examples have: %j',
     (schema) => {
       expect(parameterOf({ name: 'id', in: 'path', required: true, schema })).not.toContain(ID);
     },
@@ -96,14 +99,14 @@ describe('the boxes of "Try it out"', () => {
   };
   const sent = (value: unknown) => examplesOf({ one: { value } });
 
-  it('have no reasons, comments and passwords', () => {
+  it('contain no reasons, comments or passwords', () => {
     const own = { reason: 'a', comment: 'b', resolution: 'c', new_password: 'd' };
     expect(sent({ ...own, role: 'e' })).toEqual({
       one: { value: { reason: '', comment: '', resolution: '', new_password: '', role: 'e' } },
     });
   });
 
-  it('have no id of a recorded incident, but texts with the id', () => {
+  it('omit the id of a recorded incident, but keep texts that contain the id', () => {
     const rest = { dry_run: true, source: `of ${ID}`, parameters: { id: ID } };
     expect(sent({ incident_id: ID, ...rest })).toEqual({ one: { value: rest } });
   });
@@ -131,7 +134,7 @@ describe('the boxes of "Try it out"', () => {
     });
   });
 
-  it('have a title with the required role if the role of the reader is too low', () => {
+  it('show the required role in the title if the role of the reader is too low', () => {
     const operation = { summary: 'Delete it', 'x-required-role': 'admin' };
     expect(shown(operation).summary).toBe('Delete it');
     const mayCall: MayCall = (role) => role !== 'admin';

@@ -31,7 +31,7 @@ describe('the search of the page', () => {
     expect(isFound('undefined', ['Access', 'get', '/x', undefined])).toBe(false);
   });
 
-  it('sorts operations by address, GET first and DELETE last', () => {
+  it('sorts operations by path, GET first and DELETE last', () => {
     const operation = (text: string) => {
       const [method, path] = text.split(' ') as [string, string];
       return new Map([
@@ -73,11 +73,11 @@ describe('the search of the page', () => {
     ['indicator', 'getIncident'],
     ['isolate', 'executeIncidentAction'],
     ['wave', 'listIncidents'],
-  ])('finds by the word %p the operation %s', (words, operationId) => {
+  ])('given the word %p, finds the operation %s', (words, operationId) => {
     expect(found(words)).toContain(operationId);
   });
 
-  it('names only operations that exist', () => {
+  it('has synonyms only of operations that exist', () => {
     const known = Object.values(document.paths)
       .flatMap((item) => Object.values(item))
       .map(({ operationId }) => operationId);

@@ -51,14 +51,18 @@ export function endOf({ events, repeats }: SettledEvents) {
   return { status, error: null, incident_ids, duplicate_of: earlier?.id ?? null, body } as const;
 }
 
-/** Claims the events of a receipt, each with the id of its incident. Waits for other transactions that claim the same events. */
+/**
+ * Claims the events of a receipt, each with the id of its incident. Of several states of an event, the first creates the incident. Waits
+ * for other transactions that claim the same events.
+ */
 const CLAIM: Statement = {
   name: 'webhook_seen_events_claim',
   text: `
     insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
     select $1, event_key, array[content_hash], $2, incident_id
-      from unnest($3::bytea[], $4::bytea[], $5::uuid[]) as claim (event_key, content_hash, incident_id)
-     order by event_key
+      from unnest($3::bytea[], $4::bytea[], $5::uuid[])
+        with ordinality as claim (event_key, content_hash, incident_id, position)
+     order by event_key, position
     on conflict do nothing
     returning incident_id`,
 };

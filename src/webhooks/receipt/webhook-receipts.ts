@@ -68,9 +68,9 @@ const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
 
 /**
  * The receipt that first inserts an event id creates the incident and its rows. Ids are inserted in order, so that two replicas do not
- * deadlock. While bodies of a source are queued, no event is new: these bodies may have an earlier state of the event. An exact
- * repetition is stored without its body. `limit 1` makes PostgreSQL look up each row by its key: a plan that is kept from the time of
- * small tables would otherwise read them whole.
+ * deadlock, and the earliest state of an event is inserted first. While bodies of a source are queued, no event is new: these bodies may
+ * have an earlier state of the event. An exact repetition is stored without its body. `limit 1` makes PostgreSQL look up each row by its
+ * key: a plan that is kept from the time of small tables would otherwise read them whole.
  */
 const SETTLE: Statement = {
   name: 'webhook_receipts_settle',
@@ -94,7 +94,7 @@ const SETTLE: Statement = {
       select source, event_key, array[content_hash], id, new_incident from arrived
        where not exists (
          select from webhook_events waiting where waiting.source = arrived.source and waiting.status = 'queued')
-       order by source, event_key
+       order by source, event_key, id
       on conflict do nothing
       returning incident_id),
     inbox as (

@@ -49,20 +49,6 @@ export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   },
 };
 
-/** The message reveals nothing beyond the code. */
-class RefusedReceiptError extends RefusedError {
-  constructor(problem: SignatureProblem | 'unknown_source', source?: string, limited?: AppError) {
-    super(
-      {
-        action: 'webhook.refused',
-        subject: { type: 'webhook_source', id: source ?? 'unknown' },
-        details: { reason: problem },
-      },
-      limited ?? new AppError(problem, meaningOf(problem)),
-    );
-  }
-}
-
 /** Limit for repetitions of a message. No sender retries a message so often within a minute. */
 const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
@@ -102,17 +88,31 @@ export class HmacGuard implements CanActivate {
 
   /** The one-time verification of an event hook has no credential, so it counts like a refused receipt. */
   private async verifyChallenge(
-    { headers, ip }: FastifyRequest,
+    request: FastifyRequest,
     source: ReceivingSource | undefined,
   ): Promise<void> {
-    const limited = await this.failures.record('webhook', ip);
     if (!source || !SCHEMES_OF_OKTA.includes(source.signature)) {
-      throw new RefusedReceiptError('unknown_source', source?.source, limited);
+      return await this.refuse('unknown_source', request, source);
     }
+    const limited = await this.failures.record('webhook', request.ip);
     if (limited) throw limited;
-    if (CHALLENGE.test(String(headers[OKTA_CHALLENGE]))) return;
+    if (CHALLENGE.test(String(request.headers[OKTA_CHALLENGE]))) return;
     const message = `${OKTA_CHALLENGE} must be 1 to 256 letters, digits and characters of base64.`;
     throw new AppError('bad_request', message);
+  }
+
+  /** The message reveals nothing beyond the code. */
+  private async refuse(
+    problem: SignatureProblem | 'unknown_source',
+    { ip }: FastifyRequest,
+    source: ReceivingSource | undefined,
+  ): Promise<never> {
+    const limited = await this.failures.record('webhook', ip);
+    const subject = { type: 'webhook_source', id: source?.source ?? 'unknown' };
+    throw new RefusedError(
+      { action: 'webhook.refused', subject, details: { reason: problem } },
+      limited ?? new AppError(problem, meaningOf(problem)),
+    );
   }
 
   private async verify(
@@ -120,18 +120,14 @@ export class HmacGuard implements CanActivate {
     reply: FastifyReply,
     receiving: ReceivingSource | undefined,
   ): Promise<void> {
-    const refuse = async (problem: SignatureProblem | 'unknown_source') => {
-      const limited = await this.failures.record('webhook', request.ip);
-      throw new RefusedReceiptError(problem, receiving?.source, limited);
-    };
-    if (!receiving) return await refuse('unknown_source');
+    if (!receiving) return await this.refuse('unknown_source', request, receiving);
     const { secrets, ...source } = receiving;
     const { source: name, signature } = source;
     const bytes = (await request.arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
     const headers = signatureHeaders(request.raw.rawHeaders);
     const message = { source: name, headers, body: bytes };
     const problem = signatureProblem(signature, secrets, message, this.clock.now());
-    if (problem) return await refuse(problem);
+    if (problem) return await this.refuse(problem, request, receiving);
     const bodyHash = hash('sha256', bytes, 'buffer');
     const signedTime = headers.get(SCHEMES[signature].timestampHeader ?? '');
     // Counts repetitions separately, so that a replay of a captured message cannot use up the limit of its source.

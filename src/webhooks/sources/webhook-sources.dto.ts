@@ -161,7 +161,8 @@ function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsC
   return Settings;
 }
 
-class NewSourceDto {
+@NullIsAbsent()
+export class WebhookSourceInputDto extends settingsFor('new') {
   @SourceName()
   // A source with this name would hide the path of the presets.
   @NotEquals('presets', { message: 'source must not be presets' })
@@ -175,21 +176,13 @@ class NewSourceDto {
 }
 
 @NullIsAbsent()
-export class WebhookSourceInputDto extends IntersectionType(NewSourceDto, settingsFor('new')) {}
-
-class SecretChangeDto {
+export class WebhookSourceUpdateDto extends settingsFor('change') {
   @Secret({ optional: true, description: 'The previous secret stays valid for 24 h.' })
   readonly secret?: string;
 
   @Flag({ optional: true, description: 'Revokes the previous secret immediately.', example: false })
   readonly revoke_old_secret?: boolean;
 }
-
-@NullIsAbsent()
-export class WebhookSourceUpdateDto extends IntersectionType(
-  SecretChangeDto,
-  settingsFor('change'),
-) {}
 
 const SORTS = sortWords('created_at', 'source');
 

@@ -60,6 +60,9 @@ describe('news of an event', () => {
     [{ connectionState: 'closed' }, false],
     [{ status: 'firing' }, false],
     [{ message: 'closed' }, false],
+    [{ details: ['closed'] }, false],
+    [{ status: ['closed'] }, false],
+    ['closed', false],
     [{ data: { request: { body: { event: { status: 'suppressed' } } } } }, false],
     [{ service: { additionalInfo: { details: { status: 'dismissed' } } } }, false],
   ])('reads from %j that the alert is over: %s', (event, over) => {

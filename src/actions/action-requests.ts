@@ -21,7 +21,6 @@ import { NotFoundError, ValidationError } from '../platform/errors/app-error.js'
 import { isUuid, newId, timeOfId } from '../platform/ids.js';
 import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
-import { INSERT_ACTIONS, newActionValues } from './action-rows.js';
 import { type Action, executedBy, isPerson, withExpiry } from './action.js';
 import type { ActionRequestDto } from './actions.dto.js';
 import { ActionsRepository } from './actions.repository.js';
@@ -71,7 +70,8 @@ export class ActionRequests {
     const callers = new Map(requests.map(({ caller }) => [caller.sessionId ?? caller.id, caller]));
     return this.transactions.run(
       async (tx) => {
-        const lock = (ids: readonly string[]) => this.actions.lockFreeIncidents(tx, ids);
+        // A request for a locked incident waits alone, and not with its batch.
+        const lock = (ids: readonly string[]) => this.incidents.lockFreeForShare(tx, ids);
         return await this.requestAll(tx, requests, lock);
       },
       ...callers.values(),
@@ -162,8 +162,8 @@ export class ActionRequests {
    */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     const actions = wanted.map((one) => this.newAction(one));
-    const changes = actions.flatMap(changesOf);
-    await this.recorder.record(tx, changes, INSERT_ACTIONS, newActionValues(actions));
+    await this.actions.insert(tx, actions);
+    await this.recorder.record(tx, actions.flatMap(changesOf));
     return actions;
   }
 

@@ -29,7 +29,7 @@ const parametersOf = ({ parameters }: ActionType) =>
     { requiredKeys: [] },
   );
 
-describe('the schemas of requests for actions', () => {
+describe('the schemas of action requests', () => {
   const ajv = new Ajv({ strict: false, formats: { int32: true } });
   ajv.addSchema({ $id: 'contract', components: { schemas: ACTION_REQUEST_SCHEMAS } });
   const schemaOf = (name: string): ValidateFunction =>
@@ -37,7 +37,7 @@ describe('the schemas of requests for actions', () => {
   const fits = schemaOf('ActionRequest');
 
   it.each(actionTypes().map((type) => [type.name, type] as const))(
-    'accept for %s what parameterErrors accepts',
+    'accept the same parameters of %s as parameterErrors',
     (action, type) => {
       fc.assert(
         fc.property(parametersOf(type), (parameters) => {

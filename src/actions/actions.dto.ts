@@ -29,7 +29,6 @@ import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-ty
 import { IncidentReference } from '../incidents/incident-reference.js';
 import { sortWords, SortWords, PageQueryDto } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
-import { SORT_FIELDS } from './action-rows.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,
@@ -256,7 +255,14 @@ export class RejectedActionDto extends PickType(ActionSummaryDto, ['id', 'status
   readonly rejection_reason: string;
 }
 
-const SORTS = sortWords(...SORT_FIELDS);
+const SORTS = sortWords(
+  'requested_at',
+  'created_at',
+  'updated_at',
+  'executed_at',
+  'status',
+  'action_type',
+);
 
 const PrincipalName = (description: string) =>
   Text({ optional: true, min: 1, max: 300, description });

@@ -62,7 +62,7 @@ export function defineHook({ hook, bodyOf, read, ...type }: HookType): ChannelTy
   return defineChannel({
     ...type,
     audience: 'people',
-    config: fields({ webhook_url: address(description, url) }, ['webhook_url']),
+    config: fields({ webhook_url: address(description, url) }),
     send: ({ config, message, http, signal }) =>
       postJson({ http, signal, url: config.webhook_url, body: bodyOf(message) }, read),
   });

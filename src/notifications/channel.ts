@@ -4,7 +4,7 @@ import { Any, Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { SealedColumn } from '../platform/secrets/sealed-values.js';
+import type { SealedColumn } from '../platform/secrets/secret-keys.js';
 import { TypesByName } from '../targets/target-check.js';
 import { sealedSecretsOf, TargetRow, TargetRows } from '../targets/target-rows.js';
 import type { Audience, ChannelType } from './channel-type.js';

@@ -30,8 +30,12 @@ import {
   type ChannelStatus,
   channelStatusOf,
 } from './channel.js';
-import { MAX_REDELIVERED } from './deliveries.sql.js';
-import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.js';
+import {
+  type Delivery,
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  MAX_REDELIVERED,
+} from './delivery.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 
 const MinSeverity = (options: FieldOptions = {}) =>

@@ -161,9 +161,8 @@ export class NotificationsService
         incident_id: null,
       }),
     );
-    return outcome.kind === 'delivered'
-      ? { success: true, message: 'The message is delivered.' }
-      : { success: false, message: outcome.why };
+    const { why: message = 'The message is delivered.' } = outcome;
+    return { success: outcome.why === undefined, message };
   }
 
   protected async storeTest(tx: Tx, { id }: ChannelEntity, { success }: TargetTest) {

@@ -20,7 +20,7 @@ import {
   type PageRequest,
   sortWords,
 } from '../platform/paging/page.js';
-import type { SealedColumn } from '../platform/secrets/sealed-values.js';
+import type { SealedColumn } from '../platform/secrets/secret-keys.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
 import type { Config } from './target-config.js';
 

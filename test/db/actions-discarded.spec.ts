@@ -85,7 +85,7 @@ describe('the repository of actions', () => {
     expect(await withdrawn!).toEqual([]);
   });
 
-  it('rejects actions that waited for approval too long, the oldest first', async () => {
+  it('rejects actions that waited for approval too long, the oldest action first', async () => {
     const minutes = (n: number) => n * 60_000;
     const young = await oneOfEach({ requestedAgoMs: minutes(9) });
     const oldest = await insert({ ...STATES.waiting, requestedAgoMs: minutes(12) });

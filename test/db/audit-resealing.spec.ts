@@ -38,7 +38,7 @@ describe('resealing the audit trail', () => {
     return row!.audit_id;
   };
 
-  it('keeps an accepted trail accepted after the removal of the key of the acceptance', async () => {
+  it('keeps a trail accepted after the removal of the key that signed its acceptance', async () => {
     const writer = harness.replica([old]);
     const putBack = await harness.keepState();
     await record(writer, 1);
@@ -84,7 +84,7 @@ describe('resealing the audit trail', () => {
     expect(await alone.verify()).toMatchObject({ ...found, unsealed: 0 });
   });
 
-  it('rejects seals that a retired key makes after its retirement', async () => {
+  it('rejects seals that a retired key creates after its retirement', async () => {
     await reseal([next, old]);
     const alone = harness.replica([next]);
     const id = await harness.record(alone);

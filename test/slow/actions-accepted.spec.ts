@@ -100,7 +100,7 @@ describe('an action that its vendor accepts and still executes', () => {
     );
   const done = () => (vendor.answer = { kind: 'done', message: 'Done.' });
 
-  it('is polled until it ends, also while the vendor does not answer and the kill switch is on', async () => {
+  it('is polled until it ends, even while the vendor does not answer and the kill switch is on', async () => {
     const id = await begin();
     vendor.answer = 'unreachable';
     await world.turnOn();
@@ -164,7 +164,7 @@ describe('an action that its vendor accepts and still executes', () => {
     },
   );
 
-  it('ends without a query if the query waited longer than the lease', async () => {
+  it('ends without a query if the query has waited longer than the lease', async () => {
     vendor.present = { kind: 'done', message: 'It is blocked.' };
     const state = { sent_to: 'slow', asked_since: Date.now() - 61_000 };
     const id = await insertAction(world.database, { connectorId: 'slow', work: 'accepted', state });

@@ -16,10 +16,13 @@ describe('ConnectorCalls', () => {
     ['done', 'okta for enable_user'],
     ['never', undefined],
     ['gone', undefined],
-  ])('given a rollback of %s, returns the connector %s', async (rollbackOf, expected) => {
-    // A look-up needs no other parts.
-    const calls = Reflect.construct(ConnectorCalls, [registry, actions]) as ConnectorCalls;
-    const rollback = { action_type: 'enable_user', rollback_of: rollbackOf } as const;
-    expect(await calls.connectorOf(rollback)).toBe(expected);
-  });
+  ])(
+    'given an action with rollback_of %s, returns the connector: %s',
+    async (rollbackOf, expected) => {
+      // A look-up needs no other parts.
+      const calls = Reflect.construct(ConnectorCalls, [registry, actions]) as ConnectorCalls;
+      const rollback = { action_type: 'enable_user', rollback_of: rollbackOf } as const;
+      expect(await calls.connectorOf(rollback)).toBe(expected);
+    },
+  );
 });

@@ -40,7 +40,9 @@ const OWN = oneOf(`
   approval review drill exercise simulation schedule scan scanjob summary job
   backupjob deployment commit runner pipeline itsm erp crm ticket
   rollout pim plan engagement campaign awarenesscampaign servicedesk release
-  calendar hr travel booking purchaseorder order initiatedfrom posture`);
+  calendar hr travel booking purchaseorder order initiatedfrom posture
+  access downtime membership mdm facts enrichments extendedproperties additionaldata
+  campaignapi shift onboarding parentdetails directoryfacts`);
 
 const INVENTORIES = oneOf('asset assets srcasset sourceasset inventory cmdb');
 /** Inventories use addresses of machines as keys. Only these keys contain a dot or a colon. */
@@ -52,7 +54,7 @@ const BUSINESS_RECORD =
 
 /** Includes the newest report, which the service puts beside the first event of an incident. */
 const NOTED =
-  '(?:\\w{0,24}(?:calendar|schedule|window|context|enrichment|inventory|cmdb|asset|record|records|lookup|hr|approval|confirmation|history|baseline|profile|directory|prevalence|knowledge|notes|checks?)|src|dst|dest|source|target|subject|caller|initiator|sourceasset|origin|destination|targetasset|site|location|relationship|sender|kibana|alert|partner|contract|\\w{0,12}feed|exception|privilege|shift|roster|engagement|redteam|simulation\\w{0,12}|\\w{0,24}register)/';
+  '(?:\\w{0,24}(?:calendar|schedule|window|context|enrichment|inventory|cmdb|asset|record|records|lookup|hr|approval|confirmation|history|baseline|profile|directory|prevalence|knowledge|notes|checks?)|src|dst|dest|source|target|subject|caller|initiator|sourceasset|origin|destination|targetasset|site|location|relationship|sender|kibana|alert|partner|contract|\\w{0,12}feed|exception|privilege|shift|roster|engagement|redteam|simulation\\w{0,12}|\\w{0,24}register|\\w{0,24}review|stack)/';
 const OUTER = `(?:latestreport/)?(?:${ENVELOPES})*`;
 const OWN_PLACE = new RegExp(
   `^${OUTER}(?:(?:${oneOf(MAILS)})?(?:${SENDER_CHECKS})+|(?:${OWN}|${NOTED})*|(?:${BUSINESS_RECORD})|${INVENTORIES}(?:${ADDRESS})?)[^/]*$`,

@@ -17,7 +17,7 @@ import {
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/request.js';
 import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
-import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
+import type { SealedColumn } from '../../platform/secrets/secret-keys.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { readEventJson } from '../reading/event-json.js';
 import { openBody, type ReadEvent } from '../reading/read-events.js';

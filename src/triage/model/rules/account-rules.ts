@@ -210,7 +210,7 @@ export const ACCOUNT_RULES = [...signs([
     'An account outside the system namespaces read the secrets of a cluster.',
     all(
       { only: ({ path }) => /objectref\/resource$/.test(path), from: reads('resource', /^secrets$/) },
-      reads('verb', /^(?:list|watch)$/), { only: ({ path }) => /user\/username$/.test(path), from: reads('username', /^(?!system:(?:serviceaccount:kube-system:|kube-|node:|apiserver))./) })],
+      reads('verb', /^(?:list|watch)$/), { only: ({ path }) => /user(?:\/username)?$/.test(path), from: reads('username user', /^(?!system:(?:serviceaccount:kube-system:|kube-|node:|apiserver))./) })],
   ['mailbox_rights', 22, 'account_takeover', 'work', 'T1098.002',
     'A user received rights on the mailbox of another person.',
     reads('operation', /^(?:Add-(?:MailboxPermission|RecipientPermission|MailboxFolderPermission))$/i)],

@@ -10,9 +10,10 @@ import {
   yes,
   YES,
 } from './conditions.js';
+import { explains } from './explanations.js';
 import type { Fact } from './facts.js';
-import { requestLikeAttack, webAttackNamed } from './machine-rules.js';
-import { senderProven } from './mail-rules.js';
+import { isParent, requestLikeAttack, webAttackNamed } from './machine-rules.js';
+import { senderProven, sentInside } from './mail-rules.js';
 import { isRecord } from './tool-rules.js';
 
 const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
@@ -40,7 +41,7 @@ const stoppedByTool = byTool(
 );
 /** Roles of machines and addresses that explain scans and the work of administrators. */
 const ROLES =
-  /\b(?:scanner|qualys|nessus|tenable|openvas|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
+  /\b(?:\w*scanners?|qualys|nessus|tenable|rapid7|lansweeper|openvas|named location|trusted location|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
 /*
  * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or record. No rule
  * reads a text that a stranger may have written, or the absence of a value. Comments explain how an attacker could cause the same
@@ -53,7 +54,7 @@ export const CALMING = calming([
   ['tool_dismissed', -110, 'proof', 'place sender lure payment work scan drill finding unwanted tool rating talk',
     'A person dismissed the alert in the tool.',
     any(
-      byTool('analystverdict', /^(?:false_?positive|benign)$/i),
+      byTool('analystverdict', /^(?:false_?positive|benign)$/i), byTool('verdict', /^(?:false|benign) ?positive$/i),
       byTool('riskstate', /^(?:dismissed|confirmedsafe)$/i),
       byTool('threatstatus userfeedback', /^(?:cleared|false_?positive|not_useful)$/i),
       byTool('determination',
@@ -67,7 +68,7 @@ export const CALMING = calming([
       byTool('sample issample istest testalert simulated istestevent', YES), byTool('alerttype eventtype', /^test$/i),
       { only: ({ key }) => key === 'title', from: reads('title', /^\[(?:SAMPLE|TEST)\]/) })],
   ['finding_gone', -40, 'proof', 'work scan finding rating tool', 'The tool reports that the weakness is gone, or that the setting is right.',
-    { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /compliance\/status$|securitycontrolid$|vulnerabilities\/|cve/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
+    { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /compliance\/status$|securitycontrolid$|vulnerabilities\/|cve|validity$/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('validity', /^(?:inactive|revoked|invalid|expired)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
   ['archived_by_rule', -25, 'habit', 'work scan tool rating place', 'The tool archived the finding by a rule, or a person did.',
     byTool('archived isarchived', YES)],
   ['refused_by_policy', -20, 'habit', 'place work', 'A policy or missing rights refused it.',
@@ -100,10 +101,9 @@ export const CALMING = calming([
     any(
       byTool('deployedby packagedeployedby',
         /^(?:intune|sccm|configuration manager|jamf|group policy|gpo|ansible|puppet)\b/i),
-      byTool('parent parentimage parentimagefilename parentprocess parentname parentprocessname initiatingprocessfilename parentexecutable pname', /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i))],
+      { only: isParent, from: byTool(/./, /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i) })],
   // An announced exercise does not explain every event, because attackers may act during the exercise.
-  ['exercise_on_file', -35, 'habit', 'drill work scan', 'Rules of engagement on file cover it.',
-    any(byTool('id roeid', /^ROE-\d{4}/), { only: ({ path }) => /(?:^|\/)(?:\w*engagement|pentest|contract|redteam|purpleteam|\w*exercise|rulesofengagement)\//.test(path), from: byTool(/(?:id|window|from|to|period|dates?|scope|contract|name)$/, yes(/\d/)) })],
+  ['exercise_on_file', -35, 'habit', 'drill work scan', 'An ordered exercise or test covers it.', explains('exercise')],
   // The inventory describes the purpose of a machine, and does not prove that the machine's work caused this event.
   ['known_scanner', -50, 'habit', 'scan', 'The inventory knows the source as a scanner.',
     scannerKnown],
@@ -120,40 +120,28 @@ export const CALMING = calming([
     'The tool names unwanted software and no attack, so its verdict says no more.',
     byTool('threat threatname threatfamily detection detectname classification category determination threatcategory malwaretype',
       /^(?!.*(?:trojan|ransom|backdoor|stealer|worm|virus))(?:[\w.:/-]{0,20}\b)?(?:pua|pup|adware|riskware|grayware|(?:potentially[ _-]?)?unwanted(?:[ _-]?software)?)\b/i)],
-  ['approved_on_record', -25, 'habit', 'drill work scan rating',
-    'An approval is on record.',
-    byTool(/^(?:\w*(?:approv(?:ed|al|er|ers)|authori[sz]ed|sanctioned|allowlisted|whitelisted|allowed)(?:by|status|state|result|on|id|ticket)?|adminconsent|(?:peer)?review(?:edby|status|state|result)|dual(?:approval|control)|foureyes|twopersonrule|actorisautomation|exception\w*|exclusion\w*|contractonfile|orderonfile|bankchangerequest|(?:change|workorder|ticket)(?:status|state|approval)|merged|pullrequest|cab\w*)$/,
-      yes(/^/))],
+  ['approved_on_record', -25, 'habit', 'drill work scan rating', 'An approval is on record.', explains('approved')],
   ['change_on_record', -20, 'habit', 'work scan rating',
     'A change or ticket on record covers it.',
     byTool(/^(?:\w*ticket(?:id|number|ref)?|\w*change(?:ticket|record|number|id|request|ref|requestid)?|chg|rfc|workorder|jira|servicenow|itsm\w*)$/,
       yes(/\b(?!INC|SEC|CASE|ALERT)[A-Z]{2,10}[-_ ]?\d{2,}|^approved\b/))],
   ['confirmed_by_people', -25, 'habit', 'work scan rating place payment sender lure',
-    'The affected person or the owner confirmed it.',
-    byTool(/^(?:(?:user|owner|manager|requester|requestor|caller|employee|supplier|vendor|admin|recipient|analyst|account|sender|hr|helpdesk|travel)\w*(?:confirm|consent|acknowledg|verif)\w*|\w*confirmedby|\w*confirmed|verifiedby\w+|(?:phone)?callback\w*|calledback\w*|verifiedbyphone|verbally\w*|expected(?:by\w+)?|announcedbypost|\w*(?:soc|security)(?:notified|informed|aware)|consent|oldfactorusedtoconfirm|(?:owner|manager|requester|team|admin|hr|supplier|vendor)(?:answer|reply|replied|said|says|statement|response)|\w*confirmation|identitycheck(?:ed)?|identityproof|proofofidentity)$/, yes(/^/))],
+    'The affected person or the owner confirmed it.', explains('confirmed')],
   ['usual_here', -20, 'who', 'work place sender rating',
     'The same event was seen here often before.',
     any(
-      byTool(/^(?:\w*(?:usual|typical|normal|familiar|routine|recurring|consistentwithbaseline|withinbaseline|matchesbaseline|baselinematch|inbaseline|expectedbehaviou?r|same(?:every|each)\w*|same\w*(?:before|previous|earlier)\w*|knownpattern|knowngood|knownbenign)(?:for\w+)?|seenbefore|knownprocess|isknown)$/,
-        YES),
-      byTool(/^(?:same(?!report|text|ip)|identical|repeat|prior|previous|earlier|seenbefore|seen(?:last|in|on)|messagesfrom|sendermessages|messageslast|emailsfrom|occurrences|timesseen|dayssee?n|relationship|correspondence|logins(?:from|last|in)|signins(?:from|last|in)|runs(?:last|in|per))\w*$/,
-        { min: 10 }),
-      byTool(/^(?:history|frequency|recurrence|pattern|baseline|cadence)$/,
-        yes(/^(?:once a|every|each|daily|nightly|weekly|monthly|yearly|quarterly|regular|same\b|normal\b|usual\b|within\b|\d+ (?:identical|times))/i)))],
+      explains('usual'),
+      byTool(/^(?:same(?!report|text|ip|mail|message|subject|sender|url|file)|identical|repeat|prior|previous|earlier|seenbefore|seen(?:last|in|on)|messagesfrom|sendermessages|messageslast|emailsfrom|occurrences|timesseen|dayssee?n|relationship|correspondence|logins(?:from|last|in)|signins(?:from|last|in)|runs(?:last|in|per))\w*$/,
+        { min: 10 }))],
   ['widespread', -20, 'who', 'work',
     'At least 50 machines of the company do the same.',
     byTool(/^(?!\w*scanned)(?:(?:seenon|others?|same\w*|hostswith\w*|hosts|client|clients|devices|machines|endpoints)(?:hosts|count|today|machines|clients|devices)?\w*|prevalence\w*)$/,
       { min: 50 })],
-  ['planned', -20, 'habit', 'work scan rating',
-    'The event was planned for this time.',
-    byTool(/^(?!.*(?:task|minutes|seconds|hours))(?:schedule[d]?|\w*schedule|\w*scheduled|scheduled\w*|changewindow|\w*maintenance\w*|in\w*window|(?:change|maintenance|patch|backup|service|release|outage|deploy\w*|test|scan)\w*window|\w*drill\w*|testid|\w*planned\w*|\w*exercise\w*|runid|engagement\w*|scanjob\w*|scanname|scanpolicy|jobname|backupjob|pipeline)$/,
-      yes(/^(?:true|yes|y|1)$|[a-z]{3}.*\d|\d{4}-\d\d|^(?:dai|week|month|quarter)ly/i))],
+  ['planned', -20, 'habit', 'work scan rating', 'The event was planned for this time.', explains('planned')],
   ['role_of_machine', -20, 'habit', 'work scan rating place',
     'The inventory gives the machine or address a role that explains the event.',
-    any(byTool(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)?\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription)$/, yes(ROLES)), { only: inInventory, from: byTool(/./, yes(ROLES)) })],
-  ['trip_on_record', -25, 'habit', 'place', 'A trip on record explains the place.',
-    byTool(/^(?:\w*calendar\w*|(?!impossible|atypical)\w*travel(?!speed|kmh|km|time|hours|minutes|alert|distance)\w*|\w*\btrip\w*|businesstrip|\w*booking\w*|itinerary|onleave|absence|outofoffice|conference|flight\w*)$/,
-      yes(/^/))],
+    any(byTool(/^(?:\w*role(?:in\w+)?|\w*ipowner|\w*owner|\w*networklabel|\w*asset(?:tags?|types?|roles?|class|group)?\w*|\w*function|purpose|network|networktype|iptype|ipclass|asorg|hosttype|sourcetype|hostgroup|devicerole|group|labelofip|ipdescription|sourcedescription|tags?|srccategory|sourcenetwork|networkname|segment)$/, yes(ROLES)), { only: inInventory, from: byTool(/./, yes(ROLES)) })],
+  ['trip_on_record', -25, 'habit', 'place', 'A trip on record explains the place.', explains('trip')],
   ['matches_record', -25, 'habit', 'payment sender lure', 'The details match the record.',
     any(
       byTool(/^(?:\w*(?:iban|bank|account|order|po|invoice|amount|vendor|link|sendingip|domain)\w*match(?:es)?\w*|\w*matchesmaster|\w*matchesorder|threewaymatch)$/,
@@ -172,9 +160,11 @@ export const CALMING = calming([
       byTool(/^(?:gatewaycategory|category|precedence|mailtype|graymail)$/,
         yes(/^(?:bulk|list|marketing|newsletter|graymail|promotional)$/i)),
       byTool('sender envelopefrom returnpath mailfrom', /^(?:b|bnc|bounces?|lists?|mta|return|rp)[-+._=][\w+=.-]*\d[\w+=.-]*@/i))],
-  ['sent_by_us', -15, 'habit', 'sender', 'The mail did not leave the company.',
-    byTool(/^(?:internal|isinternal|intraorg|direction|senttenant|sentvia|origin)$/,
-      yes(/^(?:true|yes|y|1)$|^(?:internal|intra-?org\w*|own tenant|inside)$/i))],
+  ['sent_by_us', -15, 'habit', 'sender lure', 'The mail did not leave the company.',
+    any(
+      byTool(/^(?:internal|isinternal|intraorg|direction|senttenant|sentvia|origin|relay)$/,
+        yes(/^(?:true|yes|y|1)$|^(?:internal|intra-?org\w*|own tenant|inside)\b/i)),
+      sentInside)],
   ['device_of_company', -20, 'who', 'place',
     'The device belongs to the company and is managed.',
     byTool(/^(?:\w*(?:device|laptop|endpoint|phone|client)(?:is)?(?:managed|compliant|trusted|known|registered|enrolled|state|trust|posture|compliance)|(?:is)?(?:known|trusted|managed|compliant)device|(?:is)?(?:managed|compliant|domainjoined|mdmmanaged)|trusttype|joinstate|compliancestate|\w*enrolledinmdm|privilegedworkstation|\w*paw|samedevice|companydevice|companyissued|posture|device)$/,
@@ -191,7 +181,7 @@ export const CALMING = calming([
   ['signed_by_vendor', -12, 'habit', 'work',
     'The program is signed by its vendor.',
     any(
-      byTool(/^(?:\w*signed|\w*signaturestatus|\w*signature(?:valid)?|trusted|codesignature\w*)$/,
+      byTool(/^(?!.*self)(?:\w*signed|\w*signaturestatus|\w*signature(?:valid)?|trusted|codesignature\w*)$/,
         yes(/^(?:true|yes|y|1)$|^(?:valid|trusted|verified)\b/i)),
       byTool(/^(?:\w*signer|codesigner|codesignaturesubjectname|signedby)$/, yes(/^[\p{L}][\p{L}\p{N} .,&()-]{2,60}$/u)))],
 ]);

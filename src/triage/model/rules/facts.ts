@@ -35,8 +35,8 @@ export const MESSAGES: ReadonlySet<string> = new Set(
     'text texts textbody html htmlbody content corps comment'
   ).split(' '),
 );
-const MAIL_KEYS =
-  'messageid internetmessageid subject subj objet betreff onderwerp oggetto asunto'.split(' ');
+const MAIL_IDS = ['messageid', 'internetmessageid'];
+const SUBJECT_KEYS = 'subject subj objet betreff onderwerp oggetto asunto'.split(' ');
 const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddress'];
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
@@ -86,7 +86,8 @@ export class Facts {
     }
     this.isMail = [
       ...authentication.pointers.flatMap((pointer) => this.at(pointer) ?? []),
-      ...this.named(...MAIL_KEYS).filter(({ value }) => /\D/.test(String(value))),
+      ...this.named(...MAIL_IDS).filter(({ value }) => /[@<]/.test(String(value))),
+      ...this.named(...SUBJECT_KEYS),
       ...this.named(...ADDRESS_KEYS).filter(({ value }) => String(value).includes('@')),
     ].some(({ path }) => isOwnPlace(path) || isInMail(path));
   }
@@ -296,10 +297,24 @@ const SAYS_NOTHING =
 
 const saysNothing = ({ path }: Fact): boolean => SAYS_NOTHING.test(path);
 
+/** A tool that only suspects: its words describe what an event may be, or what attackers do. */
+const SUPPOSES =
+  /\b(?:possibl[ey]|potential(?:ly)?|may|might|could|maybe|attackers?|adversar(?:y|ies)|often|can be|used to|or trojaned)\b/i;
+/** Signs that tools name before they know more. */
+const SUPPOSED: ReadonlySet<string> = new Set(
+  'malware_family loader_family ransomware_words rat remote_service protection_gap persistence remote_support discovery'.split(
+    ' ',
+  ),
+);
+const TOLD_KEYS =
+  /(?:title|description|name|alert|alarm|message|msg|summary|signature|reason|log|body)$/;
+
 /** True if a text mentions an attack without being a trace of it: prose of a mail, or a title of an announcement. */
 function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {
   if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;
   const text = String(value).slice(0, 200);
+  if (!isMail && TOLD_KEYS.test(key) && SUPPOSED.has(sign) && SUPPOSES.test(text)) return true;
+  if (sign === 'grave_word' && key.endsWith('description') && SUPPOSES.test(text)) return true;
   return (
     NAMES.has(sign) && TITLE_KEYS.has(key) && (ANNOUNCES.test(text) || REPORTS_UPDATE.test(text))
   );

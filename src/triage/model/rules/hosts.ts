@@ -28,7 +28,7 @@ export interface Host {
 }
 
 /** Caches the hosts of each event, because several rules search for the same hosts. */
-function onceForEach<T>(find: (facts: Facts) => T): (facts: Facts) => T {
+export function onceForEach<T>(find: (facts: Facts) => T): (facts: Facts) => T {
   const found = new WeakMap<Facts, T>();
   return (facts) => {
     if (!found.has(facts)) found.set(facts, find(facts));
@@ -93,7 +93,7 @@ export function registered(host: string): string {
 }
 
 /** Returns the domains that the event calls genuine. */
-function knownDomains(facts: readonly Fact[]): ReadonlySet<string> {
+function kndomainsOf(facts: readonly Fact[]): ReadonlySet<string> {
   const known = facts.filter(({ key }) => KNOWN_KEYS.test(key));
   const plain = known.map(({ value }) => String(value).toLowerCase().trim());
   const ofMail = hostsBy(MAIL_DOMAIN, known).map(({ name }) => name);
@@ -101,13 +101,13 @@ function knownDomains(facts: readonly Fact[]): ReadonlySet<string> {
 }
 
 /** Returns the domains of the people whom the event affects. */
-function ownDomains(facts: readonly Fact[]): ReadonlySet<string> {
+export function domainsOf(facts: readonly Fact[]): ReadonlySet<string> {
   return new Set(hostsBy(MAIL_DOMAIN, facts).map(({ name }) => registered(name)));
 }
 
 /** Returns the facts with an address that is not of a domain of the affected people. */
 export function outside(facts: Facts, addresses: readonly Fact[]): readonly Fact[] {
-  const own = ownDomains(facts.ofTools(...OWN_KEYS));
+  const own = domainsOf(facts.ofTools(...OWN_KEYS));
   return hostsBy(MAIL_DOMAIN, addresses).flatMap(({ name, fact }) =>
     own.has(registered(name)) ? [] : [fact],
   );
@@ -122,10 +122,10 @@ const LONGEST_NAME = 40;
 /** Returns hosts that imitate our domains, known domains or well-known brands: `login-acme.test` for `acme.example`. */
 export const borrowedNames = onceForEach((facts): readonly Host[] => {
   // Domains that a stranger may have written are also compared, but last, and they exempt no host.
-  const toolsKnown = knownDomains(facts.all.filter(isOfTools));
-  const toolsOwn = ownDomains(facts.ofTools(...OWN_KEYS));
-  const known = knownDomains(facts.all);
-  const own = ownDomains(facts.named(...OWN_KEYS));
+  const toolsKnown = kndomainsOf(facts.all.filter(isOfTools));
+  const toolsOwn = domainsOf(facts.ofTools(...OWN_KEYS));
+  const known = kndomainsOf(facts.all);
+  const own = domainsOf(facts.named(...OWN_KEYS));
   const namesOf = (domains: ReadonlySet<string>) => new Set([...domains].map(nameOf));
   const [toolsKnownNames, knownNames] = [namesOf(toolsKnown), namesOf(known)];
   const names = [...namesOf(new Set([...toolsKnown, ...toolsOwn, ...known, ...own]))]

@@ -100,6 +100,12 @@ const isTestFile = ({ key, value }: Fact): boolean =>
   /^(?:threat|threatname|detection|signature)$/.test(key) &&
   /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
 
+/** Names and paths of the program that started another. */
+export const isParent = ({ path }: Fact): boolean =>
+  /(?:^|[/_])\w*(?:parent|initiatingprocess|ppname|procpname|pname)\w*(?:\/(?:name|filename|executable|image|path))?$/.test(
+    path,
+  );
+
 const RENAMED = /files?\w*renamed\w*|renamed?\w*(?:files|count)?$/;
 const CHANGED =
   /files?\w*(?:changed|modified|written|rewritten|touched)\w*|(?:changed|modified|written)files\w*/;
@@ -153,10 +159,9 @@ export const MACHINE_RULES = [...signs([
       tells('miner'),
       reads(/(?:host|domain|dest\w*|remote\w*|connects?\w*|connections?|pool|query|cmd\w*|process)$/, /(?:^|[\s/.@-])(?:pool|xmr|mine|mining|miner)[.-][\w.-]+:\d{4,5}\b/i))],
   ['remote_control', 45, 'rat', 'finding', 'T1219 T1071',
-    'A known tool of remote control, or its beacon, was seen.', tells('rat')],
-  ['hidden_remote_support', 45, 'rat', 'finding', 'T1219',
-    'Remote support runs unattended, hidden, or from a folder where any user may write.',
+    'A tool of remote control or its beacon was seen, or remote support runs hidden or unattended.',
     any(
+      tells('rat'),
       isTrue('hidetray silentstart hidewhenidle'),
       reads(/command|cmd|args/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)/i),
       all(isTrue('unattended'), reads('tool product application app software process image name', /anydesk|teamviewer|screenconnect|connectwise|rustdesk|splashtop|atera|remote/i)),
@@ -164,9 +169,6 @@ export const MACHINE_RULES = [...signs([
   ['program_of_windows_folder', 25, 'malware', 'work', 'T1569.002 T1036.005',
     'A service starts a program in the Windows folder, as PsExec and ransomware do.',
     programOfWindowsFolder],
-  ['shell_as_service', 45, 'malware', 'finding', 'T1569.002 T1021.002',
-    'A service was installed that runs a command and writes its output to a share.',
-    reads(/imagepath|command|cmd|servicefile|binpath/, /\\\\127\.0\.0\.1\\\w+\$\\|%comspec%\s+\/q\s+\/c|cmd(?:\.exe)?\s+\/q\s+\/c\s.{0,200}1>\s?\\\\/i)],
   ['malware_family', 35, 'malware', 'finding', '', 'The tool names a kind of malware.',
     { only: (fact) => !isTestFile(fact), from: tells('malware_family') }],
   ['known_loader', 40, 'malware', 'finding', '',
@@ -176,18 +178,13 @@ export const MACHINE_RULES = [...signs([
   ['regular_calls', 15, 'rat', 'work', 'T1071', 'The program connects to a server at regular times.',
     any(
       tells('beacon'),
-      atLeast(1, /^(?:everys|intervals?|interval(?:sec|seconds|ms|minutes))$|beacon\w*(?:interval|period|s|sec|seconds|count)$|callbackinterval\w*/),
+      atLeast(1, /^(?:everys|intervals?|interval\w*(?:s|sec|seconds|ms|minutes))$|beacon\w*(?:interval|period|s|sec|seconds|count)$|callbackinterval\w*/),
       reads('event details', /every \d+ s/i))],
   ['system_tool_fetches', 40, 'malware', 'finding', 'T1218',
     'A system tool was given a web address from which it runs code.',
     all(
       reads(/(?:process|image|program|binary|file|executable)(?:name|path)?$/, SYSTEM_TOOL),
       reads(/arg\w*|param\w*|commandline|cmdline|cmd|command$/, /\b(?:https?|ftp|file):\/\/|\\\\[\w.-]+\\/i))],
-  ['office_starts_shell', 45, 'malware', 'finding', 'T1204.002 T1059',
-    'An office program started a shell.',
-    all(
-      says('office_parent'),
-      says('encoded_shell', 'download_and_run', 'fetches_script', 'script_host'))],
   ['encoded_shell', 20, 'malware', 'work', 'T1059.001 T1027',
     'A shell got its command encoded, which hides it from readers.',
     any(says('encoded_shell'), reads(/./, /\b(?:powershell|pwsh)\b.{0,200}\s[-/]e\w*\s+["']?[\w+/=]{16}/i))],
@@ -202,12 +199,16 @@ export const MACHINE_RULES = [...signs([
     'A command downloads a script or program, or runs one by a system tool.',
     says('fetches_script')],
   ['script_host', 10, 'malware', 'work', 'T1059', 'A script engine ran.', says('script_host')],
-  ['server_starts_shell', 45, 'malware', 'finding', 'T1505.003 T1190',
-    'A program that serves requests of strangers started a shell.',
-    all(
-      reads('parent parentimage parentname parentprocess procpname pname parentimagefilename parentprocessname parentcommandline parentexecutable procparent parentcmdline ppname initiatingprocess initiatingprocessfilename',
-        /\/(?:confluence|jira|tomcat\d*|weblogic|jboss|jenkins|solr)\S*\/java$|(?:^|[\\/])(?:w3wp|tomcat\d*|httpd|apache2?|nginx|php-fpm[\d.]*|php-cgi|sqlservr|umworkerprocess)(?:\.exe)?$/i),
-      reads('child cmdline commandline cmd command process processname image filename newprocessname proccmdline processcommandline', /(?:^|[\\/" ])(?:cmd|powershell|pwsh|bash|sh|dash|whoami|net1?)(?:\.exe)?(?:["\s]|$)/i))],
+  ['shell_started', 45, 'malware', 'finding', 'T1059 T1505.003 T1569.002',
+    'A shell was started by a program that opens or serves what strangers send, or as a service.',
+    any(
+      all(
+        any(says('office_parent'), { only: isParent, from: reads(/./, /(?:^|[\\/])(?:winword|excel|powerpnt|outlook|onenote|msaccess|acrord32|ms-teams)\.exe$/i) }),
+        any(says('encoded_shell', 'download_and_run', 'fetches_script', 'script_host'), reads('child image filename processname cmdline commandline spawned', /(?:^|[\\/" ])(?:regsvr32|rundll32|mshta|[cw]script|certutil|bitsadmin)(?:\.exe)?(?:["\s]|$)/i))),
+      reads(/imagepath|command|cmd|servicefile|binpath/, /\\\\127\.0\.0\.1\\\w+\$\\|%comspec%\s+\/q\s+\/c|cmd(?:\.exe)?\s+\/q\s+\/c\s.{0,200}1>\s?\\\\/i),
+      all(
+        { only: isParent, from: reads(/./, /\/(?:confluence|jira|tomcat\d*|weblogic|jboss|jenkins|solr)\S*\/java$|(?:^|[\\/])(?:w3wp|tomcat\d*|httpd|apache2?|nginx|php-fpm[\d.]*|php-cgi|sqlservr|umworkerprocess)(?:\.exe)?$/i) },
+        reads('child cmdline commandline cmd command process processname image filename newprocessname proccmdline processcommandline name', /(?:^|[\\/" ])(?:cmd|powershell|pwsh|bash|sh|dash|whoami|net1?|python[\d.]*|perl)(?:\.exe)?(?:["\s]|$)/i)))],
   ['web_shell', 45, 'malware', 'finding', 'T1505.003',
     'A script in a folder for uploads was called with data or commands.',
     any(
@@ -215,19 +216,16 @@ export const MACHINE_RULES = [...signs([
         reads('p path url uri requesturi csuristem', /(?:uploads?|images?|avatars?|files|tmp|media)\/[^ ]{0,40}\.(?:aspx?|php\d?|jspx?|cfm)/i),
         any(reads('method httpmethod csmethod requestmethod m verb', /^POST$/i), reads('p path url uri', /\?\w{1,20}=/), says('web_attack', 'malware_family'))),
       reads(/./, /\.(?:aspx?|php\d?|jspx?|cfm)\?(?:c|cmd|exec|command|q)=(?:id|whoami|cat|ls|dir|uname|type|net|ipconfig)\b/i))],
-  ['unsigned_library', 30, 'malware', 'finding', 'T1574.002',
-    'A signed program loads an unsigned library (DLL side-loading).',
-    reads(/./,
-      /\bsigned (?:program|process|binary|executable)\b.{0,60}\bunsigned (?:dll|library|module)\b|\bunsigned (?:dll|library|module)\b.{0,60}\bsigned (?:program|process|binary|executable)\b|\bloads unsigned [\w.-]{1,60}\.dll\b/i)],
-  ['disguised_name', 30, 'malware', 'finding', 'T1036',
-    'A program has nearly the name of a system program, or another name than its own.',
+  ['disguised_name', 30, 'malware', 'finding', 'T1036 T1574.002',
+    'A program has the name of another, or a signed program loads an unsigned library.',
     any(
+      reads(/./, /\bsigned (?:program|process|binary|executable)\b.{0,60}\bunsigned (?:dll|library|module)\b|\bunsigned (?:dll|library|module)\b.{0,60}\bsigned (?:program|process|binary|executable)\b|\bloads unsigned [\w.-]{1,60}\.dll\b/i),
       reads(PATH_KEYS, /\b(?:svch0st|svhost|scvhost|lsas|csrs|expl0rer|rundl32|winlogin)\.exe/i),
       all(says('exfiltration_tool'), reads('originalname originalfilename', /\S/)))],
   ['runs_where_anybody_writes', 12, 'malware', 'work', 'T1204',
     'The program runs from a folder where any user may write.',
     reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
-      /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata)\\|(?:^|[\s"'(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
+      /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata(?!\\(?:microsoft|chocolatey|package cache)\\))\\|(?:^|[\s"'(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
   ['unsigned', 12, 'malware', 'work', '', 'The program has no signature.', notSigned],
   ['bare_address', 15, 'malware', 'work', 'T1105', 'A command or script talks to a bare address.',
     reads('commandline cmd cmdline command args processargs processtree next child net script iocs',
@@ -241,16 +239,15 @@ export const MACHINE_RULES = [...signs([
         reads('grantedaccess desiredaccess', /^0x[0-9a-f]{0,7}[13579bdf][0-9a-f]$/i)))],
   ['sensitive_file', 25, 'malware', 'work', 'T1552.001 T1003.008',
     'A file with passwords or keys was read.', says('sensitive_file')],
-  ['uac_bypass', 35, 'malware', 'finding', 'T1548.002',
-    'A system program was used to bypass UAC.',
-    reads(/cmd|command|args|image|process|target|details|registry|event|title|alert|rule|message/,
-      /\bms-settings\\+shell\\+open|\\+mscfile\\+shell\\+open|\b(?:fodhelper|computerdefaults|sdclt|wsreset|slui)\.exe\b|\buac bypass\b|bypass(?:es|ed)? uac\b/i)],
-  ['root_by_file', 35, 'malware', 'finding', 'T1548.001 T1574.006',
-    'A file was changed so that it gives root rights or loads code into each program.',
-    reads(/./,
-      /\bchmod\s+(?:-\w+\s+)?(?:[ugoa]*\+s|[2467][0-7]{3})\s+\S*\/(?:tmp|dev\/shm|var\/tmp|home)\/|\bchmod\s+(?:u\+s|4755)\b|\/etc\/ld\.so\.preload|\bchmod"?\s+(?:a\d=)?"?(?:u\+s|[2467]\d{3})"?\s+(?:a\d=)?"?\S*\/(?:tmp|dev\/shm)\/|\buseradd\b.{0,60}-u\s?0\b|\bsuid bit set\b|>\s?\/etc\/sudoers|\bNOPASSWD:\s?ALL\b.{0,40}\/etc\/sudoers|\bLD_PRELOAD=\S*\/(?:tmp|dev\/shm)|\binsmod\s+\S*\/tmp|\b(?:pwnkit|dirtypipe|dirty pipe|dirtycow|gtfobins)\b/i)],
+  ['rights_raised', 35, 'malware', 'finding', 'T1548 T1574.006',
+    'A program bypassed UAC, or a file was changed so that it gives root rights.',
+    any(
+      reads(/cmd|command|args|image|process|target|details|registry|event|title|alert|rule|message/, /\bms-settings\\+shell\\+open|\\+mscfile\\+shell\\+open|\b(?:fodhelper|computerdefaults|sdclt|wsreset|slui)\.exe\b|\buac bypass\b|bypass(?:es|ed)? uac\b/i),
+      reads(/./, /\bchmod\s+(?:-\w+\s+)?(?:[ugoa]*\+s|[2467][0-7]{3})\s+\S*\/(?:tmp|dev\/shm|var\/tmp|home)\/|\bchmod\s+(?:u\+s|4755)\b|\/etc\/ld\.so\.preload|\bchmod"?\s+(?:a\d=)?"?(?:u\+s|[2467]\d{3})"?\s+(?:a\d=)?"?\S*\/(?:tmp|dev\/shm)\/|\buseradd\b.{0,60}-u\s?0\b|\bsuid bit set\b|>\s?\/etc\/sudoers|\bNOPASSWD:\s?ALL\b.{0,40}\/etc\/sudoers|\bLD_PRELOAD=\S*\/(?:tmp|dev\/shm)|\binsmod\s+\S*\/tmp|\b(?:pwnkit|dirtypipe|dirty pipe|dirtycow|gtfobins)\b/i))],
   ['credential_store', 35, 'malware', 'work', 'T1555', 'Stored passwords or cookies are read.',
     says('credential_store')],
+  ['file_of_sign_ins_changed', 20, 'malware', 'work', 'T1098.004 T1556', 'A file that decides who may sign in was changed.',
+    all(reads('path file filepath fdname targetfilename objectname', /\/pam_\w+\.so|authorized_keys|\/etc\/(?:passwd|shadow|sudoers|ld\.so\.preload|pam\.d|ssh\/sshd_config)/), any(reads('event action eventtype changetype type description', /\b(?:modified|changed|added|deleted|replaced|writ\w+|updated)\b/i)))],
   ['persistence', 15, 'malware', 'work', 'T1053 T1543', 'A program was set up to start automatically.',
     tells('persistence')],
   ['persistent_script', 30, 'malware', 'finding', 'T1053 T1543',
@@ -273,7 +270,7 @@ export const MACHINE_RULES = [...signs([
       reads('serviceprincipalnames serviceprincipalname', /E3514235-4B06-11D1-AB04-00C04FC2DCD2/i),
       all(reads('attributeldapdisplayname attributename', /^msDS-(?:KeyCredentialLink|AllowedToActOnBehalfOfOtherIdentity)$/i), reads('subjectusername', /^(?!(?:msol_|aad_|adsync))[^$]+$/i)),
       reads('attributes requestattributes requestedattributes', /\bSAN:\s?(?:upn|dns)=/i))],
-  ['many_targets', 20, 'malware', 'finding', 'T1021',
+  ['many_targets', 20, 'malware', 'scan', 'T1021',
     'One account or machine reached many machines within minutes, as a scan or a worm does.',
     any(atLeast(50, 'hostsscanned scannedhosts distinctdestinations uniquedestinations distincthosts destinationcount uniquetargets distincttargets'), all(
       any(says('remote_service'), programOfWindowsFolder),
@@ -345,7 +342,7 @@ export const MACHINE_RULES = [...signs([
   ['leaver', 20, 'data_exfiltration', '', 'T1567',
     'Somebody who leaves the company takes data along more often than others.',
     all(
-      reads(/^(?:\w*resign\w*|leaver|hrflag|notice(?:given|period\w*)|employmentstatus|last(?:working)?day|contractend\w*|newemployer)$/,
+      reads(/^(?:\w*resign\w*|leaver|hr(?:flag|status)?|notice(?:given|period\w*)|employmentstatus|last(?:working)?day|contractend\w*|newemployer)$/,
         /^(?:true|yes)$|^\d{4}-|\b(?:leav\w+|resign\w*|notice|terminated|competitor)\b/i),
       reads(/^(?:\w*(?:download|upload|export|copied|usb|bytes)\w*|files|destination|attachments?|records)$/, /\S/))],
   ['not_sanctioned', 20, 'data_exfiltration', 'work', 'T1567',

@@ -13,7 +13,7 @@ import {
 } from './conditions.js';
 import { isBodyPart } from '../../evidence/indicators.js';
 import { twoCountries } from './account-rules.js';
-import { MESSAGES, type Fact, type Facts } from './facts.js';
+import { isOfTools, MESSAGES, type Fact, type Facts } from './facts.js';
 import * as hosts from './hosts.js';
 import type { Sign } from './signs.js';
 
@@ -49,6 +49,11 @@ const wants = (sign: Sign): Condition => ({
   from: says(sign),
 });
 
+/** A proven mail without link, file and picture leads its reader nowhere. */
+const canLure = (facts: Facts): boolean =>
+  facts.vouched('dmarc').length === 0 ||
+  hosts.linkedHosts(facts).some(({ fact }) => !/log\//.test(fact.path)) ||
+  facts.all.some(({ path }) => /attach|qr|picture|image|file|phone/.test(path));
 const FILE_KEYS =
   'name filename file attachment attachments attachmentnames files path listing contains contents members entries archivecontents inner innerfile innerfiles filenames attachmentname';
 /** Endings of executable files, also with words after the ending, because the sender chooses the rest of the name. */
@@ -146,8 +151,31 @@ const ruleMade: Condition = {
   from: says('inbox_rule_made'),
 };
 
+/** A mail of the domain of its recipient that a machine of the own network handed over. No check of the sender may have failed. */
+export const sentInside: Look = (facts) => {
+  const { spf, dkim, dmarc } = facts.authentication;
+  if (!facts.isMail || [spf, dkim, dmarc].some((one) => /fail/.test(one?.result ?? ''))) return [];
+  const recipients = hosts.domainsOf(facts.ofTools(...RECIPIENT_KEYS));
+  const senders = hosts.senderDomains(facts).map(({ name }) => hosts.registered(name));
+  if (senders.length === 0 || !senders.every((name) => recipients.has(name))) return [];
+  return facts.all.filter(
+    (fact) =>
+      isOfTools(fact) && HANDED_OVER.test(fact.key) && INSIDE_ADDRESS.test(String(fact.value)),
+  );
+};
+const RECIPIENT_KEYS = ['recipient', 'recipients', 'to', 'rcpt', 'recipientaddress', 'toaddress'];
+const HANDED_OVER = /ip$|hops?$|relay|received|client|source|connector|auth$/;
+const INSIDE_ADDRESS =
+  /(?<![\d.])(?:10\.\d+|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d+\.\d+(?![\d.])|\binternal (?:relay|connector)\b/i;
+
 export const senderProven: Look = (facts) => facts.vouched('dmarc');
 
+const BODY = 'body text bodytext bodypreview content ocr extractedtext imagetext preview snippet';
+const MONEY =
+  /(?:[$€£]|\b(?:usd|eur|gbp|chf))\s?\d|\d[\d.,]*\s?(?:[$€£]|(?:usd|eur|gbp|chf|dollars?|euros?)\b)/i;
+/** Findings of tools in words: `Domain registered 2 days ago`. */
+const INSIGHT =
+  /insight|finding|reason|note|summary|signal|indicator|evidence|flag|observation|detail|description|verdict|analysis/;
 const DOMAIN_AGE =
   /(?:domain|site|host|url|sender|destination|registration|whois)\w*age(?:days?|indays)?$|^age(?:days|indays)$|dayssinceregist\w*|\w*registereddaysago$/;
 
@@ -168,10 +196,11 @@ export const MAIL_RULES = [...signs([
     any(
       reads(DOMAIN_AGE, { max: 30 }),
       reads(/(?:domain|site|host|url|sender|destination|cert\w*)\w*(?:age|regist\w*|creat\w*|firstseen)$|^(?:age|regist\w*)$/, /^(?:(?:only |about )?(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:hours?|days?)|(?:[1-4]|two|three|four) weeks?|yesterday|today)\b/i),
+      reads(INSIGHT, /\b(?:domain|site|host)\b.{0,40}\b(?:registered|created|regist\w*)\b.{0,20}\b(?:\d{1,2}|one|two|three|four|five|six|seven) (?:days?|hours?)\b|\b(?:newly|recently) registered domain\b|\b\d{1,2}[ -]days?[ -]old domain\b/i),
       isTrue(/(?:new|newlyregistered|young)(?:sender)?domain|newlyregistered\w*|isnewdomain|domainisnew/))],
   ['lookalike_seen', 35, 'phishing', 'lure', 'T1566', 'The tool sees a name that imitates another.',
-    isTrue(
-      /lookalike\w*|typosquat\w*|homoglyph\w*|\w*impersonation\w*|displayname(?:spoof\w*|matchesexecutive|match\w*)|spoof(?:ed|ing)?(?:detected)?$|cousindomain/)],
+    any(reads(INSIGHT, /\b(?:similar to|resembles|looks like|imitates|one (?:letter|character) (?:off|away))\b/i), isTrue(
+      /lookalike\w*|typosquat\w*|homoglyph\w*|\w*impersonation\w*|displayname(?:spoof\w*|matchesexecutive|match\w*)|spoof(?:ed|ing)?(?:detected)?$|cousindomain/))],
   ['impersonation_seen', 15, 'phishing', 'lure', 'T1566',
     'The tool itself speaks of impersonation.', says('impersonation')],
   ['links_elsewhere', 6, 'phishing', 'sender', 'T1566.002',
@@ -182,6 +211,7 @@ export const MAIL_RULES = [...signs([
     'The page behind the link asks for a password, a card or a code.',
     any(
       secretsAsked,
+      reads(INSIGHT, /\b(?:link|page|form|site)\b.{0,30}\b(?:asks?|requests?|wants|collects|harvests?)\b.{0,20}\b(?:passwords?|credentials?|card|pin|code)\b/i),
       reads(/content|sniff|html|markup|source/,
         /<(?:form|input)\b(?:[^<]|<(?!(?:form|input)\b)){0,200}\bpassword\b/i),
       isTrue(/password(?:field|input|form|prompt|box)|credential(?:form|fields?|prompt|harvest\w*|page)|(?:has|page)(?:login|signin)(?:form|page)?|(?:login|signin)(?:form|page)(?:detected|found|present)?$|phishkit\w*/))],
@@ -193,7 +223,7 @@ export const MAIL_RULES = [...signs([
     all(wants('account_threat'), isMail)],
   ['sign_in_request', 15, 'phishing', 'lure', 'T1566',
     'The text asks its reader to sign in or to scan a code.',
-    all(wants('sign_in_request'), isMail)],
+    { only: (_, facts) => canLure(facts), from: all(wants('sign_in_request'), isMail) }],
   ['asks_for_card', 20, 'phishing', 'lure', 'T1566',
     'The text asks for the number of a card or a code.', all(says('card_request'), isMail)],
   ['lure', 10, 'phishing', 'lure', 'T1566',
@@ -208,8 +238,7 @@ export const MAIL_RULES = [...signs([
   ['call_back', 45, 'phishing', 'finding', 'T1566',
     'The mail reports a charge and wants a call: fraud by telephone leaves no link.',
     all(
-      says('call_back'), says('charged'),
-      reads('body text bodytext bodypreview content ocr extractedtext imagetext', /\+?\d[\d ()-]{7,40}\d/))],
+      says('call_back'), any(says('charged'), reads(BODY, MONEY)), reads(BODY, /\+?\d[\d ()-]{7,40}\d/))],
   ['device_code', 45, 'phishing', 'finding', 'T1566',
     'A device sign-in code is requested, which gives a stranger the session.',
     all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), twoCountries, reads(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],

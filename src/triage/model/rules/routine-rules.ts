@@ -74,6 +74,8 @@ const RECORD_KEYS =
   );
 const ALERT =
   /^(?:rule|rulename|ruletitle|alert|alertname|alerttitle|alertdisplayname|title|signature|detection\w*|detectname|threat\w*|risk\w*|verdict|searchname|findingtype|note|reason(?:s)?|correlation\w*|aggregation|count|failures|distinct\w*|anomal\w*|score|confidence|tactics?|techniques?|mitre\w*|malware\w*|policy\w*|sensor\w*|engine|category|reputation|eventdefinition\w*)$/;
+/** An event with so many values says enough, whatever its tool calls them. */
+const MANY_FACTS = 7;
 const NOTHING =
   /^(?:|-|none|null|0|no|false|unknown|n\/a|normal|informational|low|info|other\.?|hidden|\w*management|\w*logs|audit\w*|sign-?in\w*)$/i;
 /** A record of an audit log, a system or a network, without the name of a detection. */
@@ -125,7 +127,7 @@ export const ROUTINE = calming([
     any(
       record(ACTORS, SYSTEM_ACCOUNT), record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE),
       record(ACTORS, KUBE_SYSTEM), record('actorisbot', /^true$/i), record('unit', /\.(?:service|timer)$/),
-      placed(/(?:useridentity|actor)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/),
+      placed(/(?:useridentity|actor|initiatedby)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/i),
       { only: ({ path }: Fact) => /(?:^|\/)source\/component$/.test(path), from: record('component', /^(?:kubelet|default-scheduler|[\w-]+-controller)$/) })],
   ['service_account', -12, 'habit', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
   /* Source and method. */
@@ -144,7 +146,7 @@ export const ROUTINE = calming([
       const raw = facts.all.filter((fact) => fact.source === undefined && isRecord(fact));
       const isLine = raw.some(({ key, value }) => RECORD_KEYS.includes(key) && String(value).length >= 80);
       if ((raw.length < 3 && !isLine) || (isReport && !facts.isMail)) return [];
-      const act = raw.find((fact) => isKind(fact, facts)) ?? raw.find(({ key }) => RECORD_KEYS.includes(key)) ?? (facts.isMail ? raw[0] : undefined);
+      const act = raw.find((fact) => isKind(fact, facts)) ?? raw.find(({ key }) => RECORD_KEYS.includes(key)) ?? (facts.isMail || raw.length >= MANY_FACTS ? raw[0] : undefined);
       return act ? [act] : [];
     }],
 ], true);

@@ -12,6 +12,7 @@ import {
   TriageModel,
 } from '../triage-model.port.js';
 import { CATEGORY_WORDS, explained, reasoningOf } from './explain.js';
+import { DENIALS, EXPLANATIONS, RECORDS } from './explanations.js';
 import { Facts } from './facts.js';
 import { actionsFor, lookUpsFor, missingIn, targetsIn } from './next-steps.js';
 import {
@@ -28,8 +29,10 @@ import { SIGN_PHRASES } from './signs.js';
 /** SHA-256 in hex of everything that affects a verdict. Another rule, phrase, threshold or list of places gives another hash. */
 export const RULES_HASH = createHash('sha256')
   .update(
-    JSON.stringify([SCALE, SIGN_PHRASES, OWN_PLACES, RULES], (_, value: unknown) =>
-      value instanceof RegExp || typeof value === 'function' ? String(value) : value,
+    JSON.stringify(
+      [SCALE, SIGN_PHRASES, EXPLANATIONS, RECORDS, DENIALS, OWN_PLACES, RULES],
+      (_, value: unknown) =>
+        value instanceof RegExp || typeof value === 'function' ? String(value) : value,
     ),
   )
   .digest('hex');

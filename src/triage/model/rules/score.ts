@@ -22,6 +22,8 @@ export const SCALE = {
   suspicious: 20,
   /** Minimum points of proofs, or of habits beyond the points of the tool's rating, for a benign event. */
   benign: 22,
+  /** Minimum points of explanations for a benign event, whatever the rating of the tool. */
+  explained: 20,
   confidence: {
     malicious: { least: 0.66, most: 0.92, perPoint: 0.01 },
     /** Odd circumstances alone are suspicious. A sign of an act may be an attack or harmless. */
@@ -44,7 +46,8 @@ export function classify(sums: Sums): Classification {
   const graded = isGraded ? acts + sums.severity : acts;
   if (graded >= SCALE.malicious && !sums.onlyCircumstances) return 'malicious';
   if (left >= SCALE.suspicious) return 'suspicious';
-  if (left === 0 && borneOut - sums.rating >= SCALE.benign) return 'benign';
+  if (left === 0 && (borneOut - sums.rating >= SCALE.benign || sums.explained >= SCALE.explained))
+    return 'benign';
   return unexplained === 0 && proven >= SCALE.benign ? 'benign' : 'inconclusive';
 }
 
@@ -76,7 +79,9 @@ const MOST_FACTS_OF_A_RULE = 3;
 /** Rules about the severity of the incident. */
 const SEVERITIES = new Set(['tool_says_high', 'tool_says_critical']);
 
-const BESIDE_SIGNS = new Set(['rated_low', 'network_inside']);
+/** Routine rules that count beside explained signs, and beside explained signs that are weak. */
+const BESIDE_SIGNS = ['rated_low', 'network_inside'];
+const BESIDE_WEAK_SIGNS = [...BESIDE_SIGNS, 'says_enough', 'plain_mail'];
 
 const RULES_OF_A_PIECE = 4;
 
@@ -111,9 +116,10 @@ export function sumsOf(findings: readonly Finding[]) {
   const proofs = calming.filter(({ kind }) => kind === 'proof');
   const others = signs.filter(({ doubt }) => doubt !== 'rating');
   const acts = leftOf(others, calming);
+  const beside = totalOf(others) <= SCALE.suspicious ? BESIDE_WEAK_SIGNS : BESIDE_SIGNS;
   /** Routine rules count only without signs. Beside explained signs, only some of them count. */
   const counts = ({ isRoutine, name }: Rule): boolean =>
-    !isRoutine || others.length === 0 || (acts === 0 && BESIDE_SIGNS.has(name));
+    !isRoutine || others.length === 0 || (acts === 0 && beside.includes(name));
   const habits = calming.filter((rule) => rule.kind !== 'proof' && counts(rule));
   /** An intruder in a mailbox or session has the habits of its owner. They explain an odd place, but show no purpose. */
   const areTelling =
@@ -127,6 +133,9 @@ export function sumsOf(findings: readonly Finding[]) {
     proven: proofs.length === 0 ? 0 : -totalOf(proofs),
     /** 0 for a single habit and for habits that only show who acted. */
     borneOut: areTelling ? -totalOf(habits) : 0,
+    explained: areTelling
+      ? -totalOf(habits.filter(({ kind, isRoutine }) => kind === 'habit' && !isRoutine))
+      : 0,
     /** All calming facts count against these points. */
     rating: totalOf(signs.filter(({ doubt }) => doubt === 'rating')),
     severity: totalOf(signs.filter(({ name }) => SEVERITIES.has(name))),

@@ -457,11 +457,10 @@ export const ACCOUNT_SIGNS = {
   consent: `
     consent to application | consent grant | illicit/user/granted consent | oauth app |
     publisher unverified | mail readwrite/send/read | offline access | files readwrite |
-    files read all | application permission* | full access as app |
-    add service principal credential* | certificates and secrets management`,
+    files read all | application permission* | full access as app`,
   privilege: `
     global/super/company/exchange/security/application administrator | domain/cluster admin |
-    system admin .. super admin | privilege grant | add member to role | privileged role | create application credential |
+    system admin .. super admin | add/added/new system admin | new administrator | privilege grant | add member to role | privileged role | create application credential |
     administratoraccess | role assigned | attachuserpolicy | attachrolepolicy | putuserpolicy |
     createpolicyversion | owner .. subscription | made .. administrator | putrolepolicy |
     putgrouppolicy | clusterrolebinding .. admin | poweruseraccess | iamfullaccess |

@@ -12,6 +12,7 @@ import {
   unless,
 } from './conditions.js';
 import { isOwnPlace } from '../../evidence/own-places.js';
+import { deniedExplanation } from './explanations.js';
 import type { Fact, Facts } from './facts.js';
 import { flooded } from './hosts.js';
 import { inMail } from './mail-rules.js';
@@ -24,7 +25,9 @@ const severities = reads(
 
 /** Monitoring tools call a full disk critical, and code scanners a bad line. These are not attacks. */
 const watchesAttacks = (facts: Facts): boolean =>
-  facts.ofTools('generatorurl').length === 0 && facts.fields.repository === undefined;
+  facts.ofTools('generatorurl').length === 0 &&
+  facts.fields.repository === undefined &&
+  !facts.all.some(({ key }) => /^vulnerabilit(?:y|ies)id$/.test(key));
 const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
 /** The severity of the incident, with the tool's severity word if the event has one. */
 export const severityIs =
@@ -93,6 +96,24 @@ const told = (sign: Sign): Condition => ({
   from: says(sign),
 });
 
+/** Acts of one event in their order, as correlation rules and analysts list them. */
+const SEQUENCE =
+  /\/(?:\w*events|sequence|chain|steps|timeline|actions|stages?|commands|logs?|lines|records|after\w*|then|next\w*|follow\w*|\w*effects|phases?)\/\d+(?:\/[^/]+)?$/i;
+const ACT =
+  /^(?:e|op|what|name|act|action|activity\w*|event|eventid|eventname|eventtype|operation\w*|type|verb|method\w*|cmd|command\w*|image|detail|msg|message)$/;
+/** At least two different acts. Two sign-ins are one act. */
+const actsInSequence: Look = (facts) => {
+  if (facts.severity === 'low') return [];
+  const acts = facts.all.filter(
+    ({ pointer, key, value }) =>
+      SEQUENCE.test(pointer) &&
+      (/\/\d+$/.test(pointer) ? /[a-z]{3}/i.test(String(value)) : ACT.test(key)),
+  );
+  const byItem = Map.groupBy(acts, ({ pointer }) => pointer.replace(/\/[^/\d]+$/, ''));
+  const kinds = new Set([...byItem.values()].map((item) => String(item[0]!.value)));
+  return kinds.size > 1 ? acts.slice(0, 2) : [];
+};
+
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
 /** A confirmed alert may confirm unwanted software and no attack. */
@@ -155,6 +176,7 @@ export const TOOL_RULES = [...signs([
   ['hole_used', 25, 'web_attack', 'tool', 'T1190', 'The rule that fired knows an attack on a published hole.',
     { only: (_, { fields, severity }) => fields.repository === undefined && fields.package === undefined && severity !== 'low', from: reads('signature rule rulename alert alertname title attack', /\bCVE-\d{4}-\d{3,}\b.{0,80}\b(?:attempt|exploit\w*|disclosure|rce|injection|execution|overflow|bypass)\b|\b(?:attempt|exploit\w*|disclosure|rce|injection|execution|overflow|bypass)\b.{0,80}\bCVE-\d{4}-\d{3,}\b/i) }],
   ['engines_detect', 45, '', 'finding', '', 'At least 5 engines detect the file.', atLeast(8, DETECTIONS)],
+  ['acts_in_sequence', 18, '', 'work', '', 'The event is a sequence of acts, as an intruder leaves.', actsInSequence],
   ['flooded', 45, '', '', '', 'A text has thousands of addresses, among which one can hide.',
     flooded],
   ['too_much_to_read', 30, '', '', '',
@@ -179,24 +201,12 @@ export const TOOL_RULES = [...signs([
         /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i),
       reads('threatdetections', /":\s?"high"/i),
       atLeast(80, /(?:risk|threat|fraud|anomaly|phish|phishing|malware|malicious\w*|impostor|bec|mlmalware)score$/))],
-  ['orders_a_verdict', 10, '', 'talk', '', 'A text tells its reader which verdict to give.',
-    says('verdict_order')],
-  ['talks_to_machines', 10, '', 'talk', '', 'A text talks to the machine that reads it.',
-    says('orders_to_machine')],
-  ['not_approved', 15, '', '', '', 'No approval, change or order covers the event.',
-    reads(/^(?:\w*(?:approv(?:ed|al)|authori[sz]ed|sanctioned|reviewed)|(?:change|\w*(?:ticket|order))(?:onfile|found|record|request|id)?|\w*change(?:onfile|found|record|request|id)|approvedsoftware|maintenancewindow|inchangewindow|purchaseorder)$/,
-      /^(?:false|no|none(?: found| on file)?|not (?:found|approved|on file|authori[sz]ed)\b.*|no (?:ticket|change|record|approval|order|match)\b.*|missing|unapproved|rejected|n\/a)$/i)],
-  ['not_verified', 15, '', '', '',
-    'The requester was not verified, or the details do not match the record.',
-    reads(/^(?:callback\w*|\w*callertoknownnumber|caller(?:identity)?verified|identityverified|\w*verified(?:by(?:phone|callback))?|\w*confirmed(?:by\w+)?|\w*(?:iban|account|bank|address|name|domain|order|invoice|sender|vendor)\w*match(?:es)?\w*|\w*match(?:es)?(?:master|onfile|record|vendor|erp|order|po)\w*|(?:sender|address|domain)is\w+)$/,
-      /^(?:false|no|not (?:done|verified|confirmed|made)\b.*|mismatch)$/i)],
-  ['not_asked', 8, '', '', '',
-    'The person who could explain the event was not asked, or has not answered.',
-    reads(/^(?:\w*asked|asked\w*|(?:manager|owner|user|requester|employee|agency)\w*reached|reason|cause|purpose|\w*(?:informed|notified)(?:soc)?|notifiedsoc|spokenwith\w*|\w*(?:confirmation|answer(?:ed)?|reply|response)|\w*contacted\w*)$/,
-      /^(?:false|no|none|pending|unknown|open|not (?:yet|reached|asked|available)\b.*|no (?:answer|reply|response)\b.*|.{1,40}\bnot (?:reached|answered|asked)(?: yet)?)$/i)],
+  ['orders_a_verdict', 10, '', 'talk', '', 'A text tells its reader which verdict to give.', says('verdict_order')],
+  ['talks_to_machines', 10, '', 'talk', '', 'A text talks to the machine that reads it.', says('orders_to_machine')],
+  ['not_explained', 8, '', '', '', 'What should explain the event is missing or denied.', deniedExplanation],
   ['never_before', 10, '', '', '', 'The tool saw this for the first time.',
     any(
-      reads(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
+      reads(/^(?!exploit|malware|threat)(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
         /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
       reads(/^(?:(?:sender|domain|address|vendor|supplier|contact|partner)known\w*|known(?!bad|mal|expl|vuln|ransom|threat|ioc|attack|issue|compromis)\w*|relationship|correspondence|\w*contact)$/,
         /^(?:false|no|unknown|none|first\b.*|no (?:earlier|previous|prior|known)\b.*)$/i),

@@ -1,3 +1,4 @@
+import { NotEquals } from 'class-validator';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { SEVERITIES, type Severity } from '../../incidents/incident.js';
 import { Instant, Text } from '../../platform/validation/fields.js';
@@ -50,6 +51,8 @@ export class WebhookSourceEntity {
     example: 'mail-gateway',
     contract: { title: 'WebhookSourceName' },
   })
+  // A source with this name would hide the path of the presets.
+  @NotEquals('presets', { message: 'source must not be presets' })
   @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly source: string;
 

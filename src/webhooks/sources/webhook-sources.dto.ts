@@ -1,6 +1,5 @@
 import type { Type } from '@nestjs/common';
 import { IntersectionType, PickType } from '@nestjs/swagger';
-import { NotEquals } from 'class-validator';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
 import {
   INCIDENT_TYPE,
@@ -150,10 +149,6 @@ export class WebhookSourceInputDto extends IntersectionType(
   PickType(WebhookSourceEntity, ['source']),
   settingsFor('new'),
 ) {
-  // A source with this name would hide the path of the presets.
-  @NotEquals('presets', { message: 'source must not be presets' })
-  override readonly source: string;
-
   @Secret({
     description:
       'Secret that the sender signs with. No response shows it. For `standard` it may be `whsec_` and base64 of at least 16 bytes; for `token` it is visible ASCII, for `basic` ASCII.',

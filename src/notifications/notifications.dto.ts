@@ -156,7 +156,8 @@ export class NotificationDeliveryDto {
 
   @Text({
     optional: true,
-    description: 'Reason of the last failure, or of an end without sending.',
+    description:
+      'Reason why the last attempt failed, or why the delivery ended without being sent.',
   })
   readonly last_error?: string;
 

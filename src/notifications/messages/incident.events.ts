@@ -129,13 +129,13 @@ export const INCIDENT_EVENT_TYPES = {
     forPeople: true,
     words({ incident: after, previous_severity: before, ...data }) {
       const isRaised = before && severityRises(before, after.severity);
-      const what = isRaised
+      const heading = isRaised
         ? `Reopened and raised from ${before} to ${after.severity}`
         : 'Incident reopened';
       const { resolved_by, resolved_at } = data;
       const was = [resolved_by && `by ${resolved_by}`, resolved_at && `at ${resolved_at}`];
       const resolution = data.resolution && `: ${data.resolution}`;
-      return wordsAbout(after, what, {
+      return wordsAbout(after, heading, {
         Reported: data.because,
         'Was resolved':
           (resolved_by ?? resolved_at) && `${was.filter(Boolean).join(' ')}${resolution ?? ''}`,
@@ -175,9 +175,9 @@ export const INCIDENT_EVENT_TYPES = {
   }),
 };
 
-function wordsAbout(about: EventIncident, what: string, more: Facts = {}): Words {
+function wordsAbout(about: EventIncident, heading: string, more: Facts = {}): Words {
   return {
-    headline: `${what}: ${about.incident_number}`,
+    headline: `${heading}: ${about.incident_number}`,
     about: about.title,
     facts: { Severity: about.severity, Type: about.incident_type, Source: about.source, ...more },
   };

@@ -42,7 +42,7 @@ class SharedActionDto {
   readonly incident_number?: string;
 }
 
-export class PlaybookRunStepDto {
+class PlaybookRunStepDto {
   @Text()
   readonly name: string;
 

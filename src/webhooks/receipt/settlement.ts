@@ -144,12 +144,10 @@ export class Settlement {
     const rows = fresh.map(({ row }) => row);
     await this.creation.insertRows(tx, rows);
     await this.timeline.add(tx, ...fresh.flatMap(({ event, row }) => entriesOfNew(row, event)));
-    const settled = new Map<ReadEvent, Settled>(
-      fresh.map(({ event, row }) => [
-        event,
-        { outcome: 'created', incident_id: row.id, event_id: id },
-      ]),
-    );
+    const settled = new Map<ReadEvent, Settled>();
+    for (const { event, row } of fresh) {
+      settled.set(event, { outcome: 'created', incident_id: row.id, event_id: id });
+    }
 
     const repeated = events.filter((event) => !settled.has(event));
     for (const known of await this.lockSeen(tx, source, repeated)) {

@@ -75,6 +75,7 @@ describe('/api/webhooks', () => {
   it.each([
     ['source', { source: undefined }, 'required'],
     ['source', { source: 'gateway\u0000' }, 'nul_character'],
+    ['source', { source: 'presets' }, 'not_equals'],
     ['secret', { secret: ` ${SECRET}` }, 'matches'],
     ['format', { format: 'xml' }, 'is_in'],
     ['mapping', { format: 'mapping' }, 'required'],

@@ -6,10 +6,10 @@ import {
   GENERIC_GUIDANCE,
   MALWARE_GUIDANCE,
   PHISHING_GUIDANCE,
+  promptFor,
   SUSPICIOUS_LOGIN_GUIDANCE,
   SYSTEM_PROMPT,
-} from './prompt-texts.js';
-import { promptFor } from './prompt.js';
+} from './prompt.js';
 
 const NONCE = 'k3J9mQ2xT7vB5nR1';
 

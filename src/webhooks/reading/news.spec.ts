@@ -60,6 +60,9 @@ describe('the search for news in a later event', () => {
     [{ connectionState: 'closed' }, false],
     [{ status: 'firing' }, false],
     [{ message: 'closed' }, false],
+    [{ details: ['closed'] }, false],
+    [{ status: ['closed'] }, false],
+    ['closed', false],
     [{ data: { request: { body: { event: { status: 'suppressed' } } } } }, false],
     [{ service: { additionalInfo: { details: { status: 'dismissed' } } } }, false],
   ])('given %j, finds that the alert is over: %s', (event, over) => {

@@ -144,12 +144,10 @@ export class Settlement {
     const rows = fresh.map(({ row }) => row);
     await this.creation.insertRows(tx, rows);
     await this.timeline.add(tx, ...fresh.flatMap(({ event, row }) => entriesOfNew(row, event)));
-    const settled = new Map<ReadEvent, Settled>(
-      fresh.map(({ event, row }) => [
-        event,
-        { outcome: 'created', incident_id: row.id, event_id: id },
-      ]),
-    );
+    const settled = new Map<ReadEvent, Settled>();
+    for (const { event, row } of fresh) {
+      settled.set(event, { outcome: 'created', incident_id: row.id, event_id: id });
+    }
 
     const repeated = events.filter((event) => !settled.has(event));
     for (const known of await this.lockSeen(tx, source, repeated)) {
@@ -265,7 +263,8 @@ export class Settlement {
       note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by);
     }
     if (news === 'reopens' && !reopens) {
-      const left = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
+      const left =
+        'The incident stays resolved although the event has new information, because REOPEN_ON_UPDATE is off.';
       note('update_of_resolved', left);
     }
     if (stays) {

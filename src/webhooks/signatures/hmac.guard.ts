@@ -71,12 +71,16 @@ export class HmacGuard implements CanActivate {
     if (accessOf(context) !== 'signature') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
+    const isChallenge = request.method !== 'POST';
     let source: ReceivingSource | undefined;
     try {
       const { source: name = '' } = request.params as { readonly source?: string };
       const found = await this.sources.find(name);
       source = found?.enabled ? found : undefined;
-      if (request.method !== 'POST') await this.verifyChallenge(request, source);
+      if (!source || (isChallenge && !SCHEMES_OF_OKTA.includes(source.signature))) {
+        return await this.refuse('unknown_source', request, source);
+      }
+      if (isChallenge) await this.verifyChallenge(request);
       else await this.verify(request, http.getResponse<FastifyReply>(), source);
       return true;
     } catch (error) {
@@ -87,16 +91,10 @@ export class HmacGuard implements CanActivate {
   }
 
   /** The one-time verification of an event hook has no credential, so it counts like a refused receipt. */
-  private async verifyChallenge(
-    request: FastifyRequest,
-    source: ReceivingSource | undefined,
-  ): Promise<void> {
-    if (!source || !SCHEMES_OF_OKTA.includes(source.signature)) {
-      return await this.refuse('unknown_source', request, source);
-    }
-    const limited = await this.failures.record('webhook', request.ip);
+  private async verifyChallenge({ headers, ip }: FastifyRequest): Promise<void> {
+    const limited = await this.failures.record('webhook', ip);
     if (limited) throw limited;
-    if (CHALLENGE.test(String(request.headers[OKTA_CHALLENGE]))) return;
+    if (CHALLENGE.test(String(headers[OKTA_CHALLENGE]))) return;
     const message = `${OKTA_CHALLENGE} must be 1 to 256 letters, digits and characters of base64.`;
     throw new AppError('bad_request', message);
   }
@@ -118,9 +116,8 @@ export class HmacGuard implements CanActivate {
   private async verify(
     request: FastifyRequest,
     reply: FastifyReply,
-    receiving: ReceivingSource | undefined,
+    receiving: ReceivingSource,
   ): Promise<void> {
-    if (!receiving) return await this.refuse('unknown_source', request, receiving);
     const { secrets, ...source } = receiving;
     const { source: name, signature } = source;
     const bytes = (await request.arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);

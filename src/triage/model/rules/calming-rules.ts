@@ -17,17 +17,15 @@ import { senderProven, sentInside } from './mail-rules.js';
 import { isRecord } from './tool-rules.js';
 
 const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
-/** Roles and owners in the inventory that are scanners. */
 const scannerKnown: Condition = {
   only: ({ path }) => INVENTORY.test(path),
   from: byTool(/./, yes(/\bscanner\b/i)),
 };
-/** Another known machine: a scanner counts only once. */
+/** True for an inventory entry of any other machine. Entries of a scanner already count in `known_scanner`. */
 const inInventory = ({ path, value }: Fact): boolean =>
   INVENTORY.test(path) && !/\bscanner\b/i.test(String(value));
-/** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
+/** SHA-256 of the antivirus test file, which has 68 bytes. No other file has this hash. */
 const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
-/** Holds if every file digest is the digest of the test file. */
 const onlyTestFiles: Look = (facts) => {
   const digests = facts
     .ofTools('sha256', 'filesha256', 'sha256string', 'hash', 'filehash')
@@ -39,18 +37,17 @@ const stoppedByTool = byTool(
   'action actiontaken disposition remediationstatus detectionstatus',
   /^(?:blocked|quarantined|removed|deleted|prevented)$/i,
 );
-/** Roles of machines and addresses that explain scans and the work of administrators. */
 const ROLES =
   /\b(?:\w*scanners?|qualys|nessus|tenable|rapid7|lansweeper|openvas|named location|trusted location|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
 /*
- * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or record. No rule
- * reads a text that a stranger may have written, or the absence of a value. Comments explain how an attacker could cause the same
- * fact.
+ * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or
+ * record. No rule reads a text that a stranger may have written, and no rule depends on a missing value. The comments
+ * explain how an attacker could cause the same fact.
  */
 
 // prettier-ignore
 export const CALMING = calming([
-  // A person decided this in the tool. No outsider can do so.
+  // A person made this decision in the tool. An outsider cannot do this.
   ['tool_dismissed', -110, 'proof', 'place sender lure payment work scan drill finding unwanted tool rating talk',
     'A person dismissed the alert in the tool.',
     any(
@@ -80,7 +77,7 @@ export const CALMING = calming([
     'The gateway sorts the mail as marketing or a newsletter, and reports no threat.',
     byTool('name rulename rule attacktype gatewaycategory category mailtype',
       /^(?:newsletters?|marketing|gr[ae]y ?mail|promotional?)(?: (?:or|and) (?:newsletters?|marketing|gr[ae]y ?mail))?(?: mails?| messages?)?$/i)],
-  // The gateway knows its own exercise. The exercise explains only lures: no file that runs, and no payment.
+  // The gateway knows its own exercises. An exercise explains only lures, but no file that runs and no payment.
   ['simulation_on_file', -70, 'proof', 'talk sender lure rating',
     'The mail belongs to a phishing simulation that the gateway knows.',
     any(
@@ -104,10 +101,10 @@ export const CALMING = calming([
       { only: isParent, from: byTool(/./, /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i) })],
   // An announced exercise does not explain every event, because attackers may act during the exercise.
   ['exercise_on_file', -35, 'habit', 'drill work scan', 'An ordered exercise or test covers it.', explains('exercise')],
-  // The inventory describes the purpose of a machine, and does not prove that the machine's work caused this event.
+  // The inventory describes the purpose of a machine. It does not prove that this purpose caused the event.
   ['known_scanner', -50, 'habit', 'scan', 'The inventory knows the source as a scanner.',
     scannerKnown],
-  // Only for a harmless file: the tool uses this name if the file contains nothing else.
+  // An attacker gets this name only for a harmless file that contains nothing but the test text.
   ['test_file', -40, 'proof', 'talk tool rating',
     'The tool names the test file of antivirus programs.',
     any(
@@ -115,7 +112,7 @@ export const CALMING = calming([
       onlyTestFiles)],
   ['unwanted_stopped', -25, 'habit', 'unwanted', 'The tool stopped it.',
     all(any(stoppedByTool, byTool('type description', /\bcleaned ?up\b|CleanedUp$/i)), says('unwanted'))],
-  // The attacker does not choose the tool's name of the threat. Other signs still count, and so does a malware name.
+  // The tool chooses the name of the threat, not the attacker. Other signs and the name of a malware still count.
   ['named_unwanted', -60, 'habit', 'tool rating',
     'The tool names unwanted software and no attack, so its verdict says no more.',
     byTool('threat threatname threatfamily detection detectname classification category determination threatcategory malwaretype',

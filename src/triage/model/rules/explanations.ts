@@ -3,10 +3,7 @@ import { type Fact, isOfTools, MESSAGES } from './facts.js';
 import { onceForEach } from './hosts.js';
 import { Lexicon, wordsOf } from './phrases.js';
 
-/**
- * Words with which tools and colleagues explain an event, in the name of a value or in the value, spelled as in `signs.ts`. A custom is
- * the weakest explanation and counts only alone.
- */
+/** Words that explain an event, in a name or a value, spelled as in `signs.ts`. A custom counts only alone. */
 export const EXPLANATIONS = {
   exercise: `
     exercise | drill | simulation | pen test* | pentest* | penetration test* | red/purple team | tabletop | awareness campaign |
@@ -66,7 +63,6 @@ const LONGEST_EXPLANATION = 300;
 /** Requests, commands and templates are not words of colleagues. */
 const OF_MACHINES =
   /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)\s|:\/\/|[?&][\w-]{1,40}=|[<{$]|\.\.\//;
-/** Names that people choose for themselves. */
 const CHOSEN = /displayname|alternateid|email|fullname|username|useragent/;
 
 const spelled = (...said: readonly string[]): readonly string[] =>
@@ -105,12 +101,10 @@ export const explains =
       kinds.has(kind) && (kind !== 'usual' || kinds.size === 1) ? [fact] : [],
     );
 
-/** Names of values that should explain an event. */
 const SHOULD_EXPLAIN =
   /^(?!exploit|malware|threat).*(?:ticket|(?:^|approved|has|any)change(?:s|record|found|onfile|request)?$|cmdb|approv|authori|sanction|order|confirm|verified|asked|informed|notified|(?:owner|user|manager)reached|callback|travel(?!ler)|calendar|hr$|schedule|exception|maintenance|histor|known|expected|contract|record|(?:iban|account|bank|vendor|name|master)\w*match)/;
 const NOTHING =
   /^(?:false|no|none|nobody|never|missing|mismatch|not|unknown|pending|n\/a)(?: (?!trust)[\w ,-]{1,60})?$/i;
-/** Answers of people and records that explain nothing. */
 const NO_ANSWER =
   /\b(?:denies (?:having|any|it|the|that|this)|deny it|denied (?:it|any)|not (?:reached|asked|recorded|on file|found in)|(?:not|none|nothing) (?:yet )?known|no answer|no reply|knows? nothing|nobody (?:knows|made|ordered|asked|requested)|unaware|undocumented|documentation missing|weiß nichts|weet van niets|no sabe nada|ne sait rien)\b/i;
 

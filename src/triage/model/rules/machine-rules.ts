@@ -21,12 +21,12 @@ const REQUEST_KEYS =
   'uri url path p query querystring request requesturi requesturl requestline requestbody httpurl httprequest args matcheddata payload postdata body parameter useragent httpuseragent referer'.split(
     ' ',
   );
-/** Names that occur only in requests to servers. The other names also occur in mails. */
+/** Keys that occur only in requests to servers. The other REQUEST_KEYS also occur in mails. */
 const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
   /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
 );
 
-/** Attacks in a request as the server reads it. Each repetition has a limit, which prevents backtracking without end. */
+/** Patterns of attacks in a decoded request. Each repetition is limited, which prevents excessive backtracking. */
 const ATTACKS: readonly RegExp[] = [
   /\bunion\s{1,20}(?:all\s{1,20})?select\b/i,
   /['"]\s{0,9}(?:or|and)\s{1,9}['"(]{0,3}\w{1,20}['"]{0,2}\s{0,9}=/i,
@@ -39,7 +39,7 @@ const ATTACKS: readonly RegExp[] = [
 ];
 const LONGEST_REQUEST = 8_192;
 
-/** Decodes percent signs twice, because an attacker encodes them twice to pass a filter. */
+/** Decodes percent signs twice, because an attacker may encode the request twice to pass a filter. */
 const asRead = (request: string): string =>
   unescaped(unescaped(request.slice(0, LONGEST_REQUEST).replaceAll('+', ' '))).replaceAll(
     '/**/',
@@ -62,7 +62,7 @@ export const requestLikeAttack: Look = (facts) =>
     const words = ATTACKS.map((attack) => attack.exec(text)?.[0]).find(Boolean);
     return words === undefined ? [] : [{ ...fact, words }];
   });
-/** An attack that the tool names. Excludes code findings, because a weakness has the name of the attack that it allows. */
+/** Finds an attack that the tool names. Excludes findings in code: a weakness has the name of its attack. */
 export const webAttackNamed: Condition = {
   only: ({ key }, { fields }) => fields.repository === undefined && !REQUEST_KEYS.includes(key),
   from: tells('web_attack'),
@@ -80,7 +80,7 @@ const requestLetThrough = all(
   ),
 );
 
-/** Only domain controllers and the cloud synchronisation replicate the directory. */
+/** Only domain controllers and the cloud synchronisation replicate the directory, so any other account is a sign. */
 const replicationByUser = all(
   reads('properties accesses objectproperties', /1131f6a[ad]-9c07|89e95b76-444d/i),
   reads(
@@ -88,19 +88,17 @@ const replicationByUser = all(
     /^(?!(?:[\w-]*dc[\w-]*\$$|(?:msol_|aad_|adsyncmsa)\S*$))/i,
   ),
 );
-/** A list of at least three values. */
 const severalValues =
   (keys: string): Look =>
   (facts) => {
     const found = facts.named(...keys.split(' '));
     return found.length > 2 ? found : [];
   };
-/** In reports of tools, the name of the test file contains words such as `virus`. */
+/** True for the antivirus test file, because tools report it under a name with words such as `virus`. */
 const isTestFile = ({ key, value }: Fact): boolean =>
   /^(?:threat|threatname|detection|signature)$/.test(key) &&
   /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
 
-/** Names and paths of the program that started another. */
 export const isParent = ({ path }: Fact): boolean =>
   /(?:^|[/_])\w*(?:parent|initiatingprocess|ppname|procpname|pname)\w*(?:\/(?:name|filename|executable|image|path))?$/.test(
     path,
@@ -121,7 +119,6 @@ const notSigned = any(
   },
   reads('signer signature', /^(?:none|unsigned|invalid|revoked|expired)\b/i),
 );
-/** Security programs and system programs that query the state of processes. */
 const PROTECTION =
   /\\(?:windows defender|windows security|crowdstrike|sentinelone|cylance|sophos|symantec|trend micro|mcafee|carbon ?black|eset|bitdefender|qualys|tanium|elastic)\\|\\system32\\(?:csrss|wininit|services|lsm|werfault|wbem\\wmiprvse)\.exe$/i;
 const byProtection = byTool('sourceimage sourceprocess', PROTECTION);

@@ -23,13 +23,12 @@ const severities = reads(
   /^[\w .-]{1,32}$/,
 );
 
-/** Monitoring tools call a full disk critical, and code scanners a bad line. These are not attacks. */
+/** False for monitoring tools and code scanners, in which `critical` means a full disk or bad code, not an attack. */
 const watchesAttacks = (facts: Facts): boolean =>
   facts.ofTools('generatorurl').length === 0 &&
   facts.fields.repository === undefined &&
   !facts.all.some(({ key }) => /^vulnerabilit(?:y|ies)id$/.test(key));
 const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
-/** The severity of the incident, with the tool's severity word if the event has one. */
 export const severityIs =
   (severity: 'low' | 'high' | 'critical'): Look =>
   (facts) => {
@@ -53,7 +52,7 @@ export const severityIs =
   };
 const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
 
-/** A verdict of the tool, unless its confidence level is only `suspicious`. */
+/** Holds for a verdict of the tool, unless its confidence level is only `suspicious`. */
 const stands = (condition: Condition): Condition => ({
   only: ({ key }, facts) =>
     key === 'confidencelevel' ||
@@ -67,7 +66,6 @@ const called = (pattern: RegExp): Condition => stands(reads(CALLED, pattern));
 export const RULE_KEYS =
   'rule rulename title alert alertname alertdisplayname detectname detection signature name';
 
-/** Names under which tools describe the event. */
 const KIND_KEYS = new Set(
   (
     'title alert alertname alertdisplayname displayname rule rulename ruledescription description event eventname ' +
@@ -80,7 +78,7 @@ const KIND_KEYS = new Set(
 export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
   !isMail && KIND_KEYS.has(fact.key);
 
-/** True for places of tools and for search results. Search results count only if no sign exists against the event. */
+/** True where a tool writes, and in search results. Search results count only without a sign against the event. */
 export const isRecord = ({ path }: Fact): boolean =>
   isOwnPlace(path) || /^result\/[^/]+$/.test(path);
 
@@ -90,7 +88,6 @@ const isNegated = ({ value, words = '' }: Fact): boolean => {
   return negated.test(String(value).slice(0, 500));
 };
 
-/** Matches alarming words of the tool about the event. */
 const told = (sign: Sign): Condition => ({
   only: (fact, facts) => isKind(fact, facts) && !isNegated(fact),
   from: says(sign),
@@ -116,10 +113,10 @@ const actsInSequence: Look = (facts) => {
 
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
-/** A confirmed alert may confirm unwanted software and no attack. */
+/** A person may have confirmed that the alert is about unwanted software, which is no attack. */
 const unwantedOnly = reads('determination', /^unwanted ?software$/i);
 const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
-/** Names under which tools write ATT&CK techniques, and under which detections have such names. */
+/** Keys under which tools write ATT&CK techniques, or names of detections that contain a technique. */
 const TECHNIQUE_NAMES =
   /techni\w*|mitre\w*|attack(?:id|technique)\w*|^(?:detection|detectname|alert|alertname|title|rule|rulename|name|threatname|signature)$/;
 
@@ -138,7 +135,7 @@ export const TOOL_RULES = [...signs([
     any(
       reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
       unless(unwantedOnly, reads('classification analystverdict alertclassification', /^true[ _]?positive$/i)))],
-  // As a category, only the spelling of gateways counts: people who report mails choose "phishing".
+  // Under `category`, only the spelling of gateways counts: people who report mails choose the category "phishing".
   ['called_phish', 45, 'phishing', 'tool', 'T1566',
     'The gateway calls the mail or its link phishing.',
     any(

@@ -147,7 +147,7 @@ export class ActionsController {
   @Operation(
     'getAction',
     'Read an action',
-    'Returns the action with its parameters, who requested it and who decided, its result, and the action that it rolls back or that rolled it back.',
+    'Returns the action with its parameters, requester, decision and result, and the other action of a rollback: the original action or its rollback.',
   )
   @ApiAnswer(200, 'The action.', ActionDto)
   async get(@Param('id') id: string): Promise<ActionDto> {

@@ -58,7 +58,11 @@ export const INCIDENT_EVENT_TYPES = {
       incident,
       previous_severity: t.severity('Severity before the change. `incident` has the new severity.'),
       changed_by: t.text('Person or webhook source that changed the severity.'),
-      because: t.maybe(t.text('Report of the tool. Absent if a person changed the severity.')),
+      because: t.maybe(
+        t.text(
+          'Report in which the tool changed the severity. Absent if a person changed the severity.',
+        ),
+      ),
     }),
     forPeople: true,
     words({ incident: after, previous_severity: before, changed_by, because }) {

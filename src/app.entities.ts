@@ -11,7 +11,6 @@ export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
 export { KillSwitchEntity } from './kill-switch/kill-switch.js';
 export { ChannelEntity } from './notifications/channel.js';
-export { IdempotencyKeyEntity } from './platform/idempotency/idempotency.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { TriageRunEntity } from './triage/triage-run.js';

@@ -9,7 +9,7 @@ import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard, RoleGuard } from './auth/authentication.js';
-import { PlatformModule, SecretsModule, WorkModule } from './platform/platform.module.js';
+import { PlatformModule } from './platform/platform.module.js';
 import { RefusalFilter } from './auth/refusals.js';
 import { InputGuard, RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
@@ -46,8 +46,6 @@ export class AppModule {
       imports: [
         LoggerModule.forRoot(loggerParams(logger)),
         PlatformModule.on(settings, dataSource),
-        WorkModule,
-        SecretsModule,
         AuditModule,
         AuthModule,
         IncidentsModule,

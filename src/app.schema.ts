@@ -5,7 +5,7 @@ import { FirstSchema1796000000000 } from './migrations/1796000000000-first-schem
 import { CHANNEL_SECRETS } from './notifications/channel.js';
 import type { Schema } from './platform/database/data-source.js';
 import { REMEMBERED_SECRETS } from './platform/idempotency/idempotency.js';
-import type { SealedColumn } from './platform/secrets/sealed-values.js';
+import type { SealedColumn } from './platform/secrets/secret-keys.js';
 import { WEBHOOK_SECRETS } from './webhooks/sources/webhook-sources.service.js';
 
 export const schema: Schema = {

@@ -42,6 +42,8 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
     http: {
       // Maximum unread bytes of a body before its sender must wait. Tiny chunks cost far more than their bytes.
       highWaterMark: 8_192,
+      // Node would answer without the envelope. A hook rejects the request.
+      requireHostHeader: false,
     },
   };
   return new AnsweringAdapter(options);

@@ -13,10 +13,12 @@ import { format } from 'prettier';
 import { DataSource } from 'typeorm';
 import { parse, stringify } from 'yaml';
 import { AppModule } from '../../src/app.module.js';
+import { addActionRequests } from './actions.js';
 import { writeOrCheck } from './generated-file.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { version } from '../../src/platform/config/process.js';
 import { createRootLogger } from '../../src/platform/logging/logger.js';
+import { EVENT_SCHEMAS } from '../../src/notifications/notification.js';
 import { SCHEMAS_EXTENSION } from '../../src/platform/openapi/answers.js';
 import { Descriptions, type DescriptionsFile } from './descriptions.js';
 import { addEventExamples } from './event-examples.js';
@@ -34,6 +36,7 @@ import {
 } from './schemas.js';
 import { SHARED_SCHEMAS } from './shared-schemas.js';
 import { shareParts } from './sharing.js';
+import { addRequestsByType } from './targets.js';
 
 const SESSION_DESCRIPTION = `A session from /login. Over https the cookie is named __Host-its_session.
 
@@ -93,13 +96,16 @@ function buildDocument(app: INestApplication): OpenAPIObject {
     .build();
   // Without a URL, because some generators reject an empty URL.
   config.info.contact = { name: 'Who operates this installation' };
-  const document = SwaggerModule.createDocument(app, config);
+  // Webhooks send the events, but no response contains them.
+  const document = SwaggerModule.createDocument(app, config, { extraModels: EVENT_SCHEMAS });
   document.security = PRINCIPAL;
   document.components = {
     ...document.components,
     schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },
   };
   addEventExamples(document);
+  addActionRequests(document);
+  addRequestsByType(document);
   const seen = new Set<string>();
   const examples = new Examples(
     JSON.parse(readFileSync('openapi/examples.json', 'utf8')) as RecordedExamples,

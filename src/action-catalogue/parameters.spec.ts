@@ -33,7 +33,7 @@ describe('hasFormat', () => {
     },
   );
 
-  it('accepts no domain that a URL would change', () => {
+  it('rejects a domain that URL parsing would change', () => {
     const unit = fc.constantFrom(...'aZ0-_.%@:/ ü。');
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
@@ -43,7 +43,7 @@ describe('hasFormat', () => {
     );
   });
 
-  it('accepts an address in one format only', () => {
+  it('accepts each value in only one format', () => {
     fc.assert(
       fc.property(fc.constantFrom(...PARAMETER_FORMATS), (format) => {
         fc.assert(
@@ -128,7 +128,7 @@ describe('hasFormat', () => {
 });
 
 describe('parameterErrors', () => {
-  it('returns field and code for each format', () => {
+  it('returns field and error code of an invalid value, for each format', () => {
     const wrong = { ip: ' ', domain: 'x', url: 'x', hash: 'x', sender: 'x', recipient: 'x' };
     const found = actionTypes().flatMap((type) =>
       parameterErrors(type, wrong).filter(({ code }) => code.startsWith('is_')),
@@ -149,7 +149,7 @@ describe('parameterErrors', () => {
     });
   });
 
-  it('accepts the spellings of vendors where there is no format', () => {
+  it('accepts any text in a parameter without a format, because vendors have their own spellings', () => {
     const fuzzy = { hash: '3:AXGBicFlgVNhBGcL6wCrFQEv' };
     expect(parameterErrors(actionType('lookup_hash'), fuzzy)).toEqual([]);
     const mailbox = { message_id: 'x', recipient: 'bob' };
@@ -177,9 +177,12 @@ describe('parameterErrors', () => {
       { constructor: 'x', sender: 's@evil.example' },
       ['parameters.constructor unknown_field'],
     ],
-  ] as const)('returns for %s with %j the errors %j', (type, parameters, expected) => {
-    expect(
-      parameterErrors(actionType(type), parameters).map(({ field, code }) => `${field} ${code}`),
-    ).toEqual(expected);
-  });
+  ] as const)(
+    'given %s with the parameters %j, returns the errors %j',
+    (type, parameters, expected) => {
+      expect(
+        parameterErrors(actionType(type), parameters).map(({ field, code }) => `${field} ${code}`),
+      ).toEqual(expected);
+    },
+  );
 });

@@ -53,91 +53,58 @@ export type ProtectedTargetsSetting = Readonly<Partial<Record<ProtectedList, rea
 /** Target kinds that a site can protect. A zone is a domain with all its subdomains. */
 export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'zone' | 'ip' | 'url';
 
-export interface Target {
-  readonly kind: TargetKind;
-  readonly value: string;
-}
-
-export class ProtectedTargets {
-  private readonly hosts: readonly string[];
-  private readonly users: readonly string[];
-  private readonly senders: readonly string[];
-  private readonly domains: readonly string[];
-  private readonly ips: readonly AddressPattern[];
-
-  constructor({ hosts, users, senders, domains, ips }: ProtectedTargetsSetting) {
-    this.hosts = (hosts ?? []).map(normalForm);
-    this.users = (users ?? []).map(normalForm);
-    this.senders = (senders ?? []).map(normalForm);
-    this.domains = (domains ?? []).map(domainPattern);
-    this.ips = (ips ?? []).map(addressPattern).filter((pattern) => pattern !== undefined);
-  }
-
-  protects({ kind, value }: Target): boolean {
-    switch (kind) {
-      case 'host':
-        return namesIn(value).some(
-          (name) =>
-            isProtectedBy(this.hosts, name, orShortName(hostLabel)) || this.protectsAddress(name),
-        );
-      case 'user':
-        return namesIn(value).some((name) =>
-          isProtectedBy(this.users, name, orShortName(accountName)),
-        );
-      case 'sender':
-        return this.protectsSender(value);
-      case 'domain':
-        return isProtectedBy(this.domains, value, isBelow);
-      case 'zone':
-        return isProtectedBy(
-          this.domains,
-          value,
-          (one, other) => isBelow(one, other) || isAbove(one, other),
-        );
-      case 'ip':
-        return this.protectsAddress(value);
-      case 'url':
-        return this.protectsUrl(value);
-    }
-  }
-
-  /** The domain of the address may also protect a sender. */
-  private protectsSender(value: string): boolean {
-    const address = addressOf(value);
-    const domain = address.slice(address.lastIndexOf('@') + 1);
-    return (
-      isProtectedBy(this.senders, address, matches) || isProtectedBy(this.domains, domain, isBelow)
-    );
-  }
-
-  /** Protects an IPv6 address with an embedded IPv4 address like the IPv4 address. */
-  private protectsAddress(value: string): boolean {
-    const read = readIpAddress(value.trim());
-    if (!read) return false;
-    const all = [read.address, ...read.embedded];
-    return this.ips.some((pattern) => all.some(pattern));
-  }
-
-  /** Protects a URL by its host. */
-  private protectsUrl(value: string): boolean {
-    if (!URL.canParse(value)) return false;
-    const host = new URL(value).hostname.replace(/^\[(.*)\]$/, '$1');
-    return isIP(host) === 0
-      ? isProtectedBy(this.domains, host, isBelow)
-      : this.protectsAddress(host);
-  }
-}
-
 type Comparison = (pattern: string, name: string) => boolean;
+type Check = (value: string) => boolean;
+
+export type Protection = Readonly<Record<TargetKind, Check>>;
+
+/** Returns a function for each kind of target, which is true for a protected target. */
+export function protectionBy(setting: ProtectedTargetsSetting): Protection {
+  const addresses = (setting.ips ?? []).flatMap((text) => addressPattern(text) ?? []);
+  /** An IPv6 address with an embedded IPv4 address is protected like the IPv4 address. */
+  const isAddress: Check = (value) => {
+    const read = readIpAddress(value.trim());
+    const all = read ? [read.address, ...read.embedded] : [];
+    return all.some((address) => addresses.some((pattern) => pattern(address)));
+  };
+  const isHost = protectedBy(setting.hosts, orShortName(hostLabel));
+  const isUser = protectedBy(setting.users, orShortName(accountName));
+  const isSender = protectedBy(setting.senders, matches);
+  const isDomain = protectedBy(setting.domains, isBelow, domainPattern);
+  const isNear: Comparison = (pattern, name) => isBelow(pattern, name) || isAbove(pattern, name);
+  return {
+    host: (value) => namesIn(value).some((name) => isHost(name) || isAddress(name)),
+    user: (value) => namesIn(value).some(isUser),
+    sender: (value) => {
+      const address = addressOf(value);
+      return isSender(address) || isDomain(address.slice(address.lastIndexOf('@') + 1));
+    },
+    domain: isDomain,
+    zone: protectedBy(setting.domains, isNear, domainPattern),
+    ip: isAddress,
+    url: (value) => {
+      if (!URL.canParse(value)) return false;
+      const host = new URL(value).hostname.replace(/^\[(.*)\]$/, '$1');
+      return isIP(host) === 0 ? isDomain(host) : isAddress(host);
+    },
+  };
+}
 
 /**
- * True if a pattern matches the value. A vendor may read a wildcard in a target as many names, so any pattern protects such a
- * target.
+ * Returns a function that is true if a pattern matches the value. A vendor may read a wildcard in a target as many names, so
+ * any pattern protects such a target.
  */
-function isProtectedBy(patterns: readonly string[], value: string, compare: Comparison): boolean {
-  if (patterns.length === 0) return false;
-  const name = normalForm(value);
-  return /[*?]/.test(name) || patterns.some((pattern) => compare(pattern, name));
+function protectedBy(
+  list: readonly string[] | undefined,
+  compare: Comparison,
+  read = normalForm,
+): Check {
+  const patterns = (list ?? []).map(read);
+  return (value) => {
+    if (patterns.length === 0) return false;
+    const name = normalForm(value);
+    return /[*?]/.test(name) || patterns.some((pattern) => compare(pattern, name));
+  };
 }
 
 /** Reads `.example.com` as `example.com` with all subdomains, because users often mean that. */

@@ -3,7 +3,6 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { Clock } from '../platform/clock.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
 import { afterCommit, type Tx } from '../platform/database/transactions.js';
 import {
@@ -11,17 +10,10 @@ import {
   type NewTimelineEntry,
   type TimelineDetails,
 } from '../incidents/timeline/incident-timeline.js';
-import {
-  type DomainEvent,
-  DomainEvents,
-  eventOf,
-  eventRows,
-} from '../platform/work/domain-events.js';
+import { DomainEvents, type NewEvent } from '../platform/work/domain-events.js';
 import { type Action, type ActionChange, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
-import { type Statement, Statements } from '../platform/database/statements.js';
-import { INSERT_RECORDS } from './action-rows.js';
 import { shortened, titleLine } from '../incidents/raw-data-text.js';
 import { shownStart, storable } from '../platform/text.js';
 
@@ -58,8 +50,6 @@ export class ActionRecorder implements OnModuleInit {
     private readonly executed: Counter<'action_type' | 'status'>,
     @InjectMetric('action_failures_total')
     private readonly failures: Counter<'action_type' | 'code'>,
-    private readonly statements: Statements,
-    private readonly clock: Clock,
     private readonly levels: RequiredLevels,
   ) {}
 
@@ -68,22 +58,11 @@ export class ActionRecorder implements OnModuleInit {
     beginAtZero(this.failures, { action_type: ACTION_TYPES, code: FAILURE_CODES });
   }
 
-  async record(
-    tx: Tx,
-    changes: readonly ActionChanged[],
-    statement: Statement = INSERT_RECORDS,
-    values: readonly unknown[] = [],
-  ): Promise<void> {
-    if (changes.length === 0) return;
+  async record(tx: Tx, changes: readonly ActionChanged[]): Promise<void> {
     const shown = changes.map((one) => ({ ...one, action: withShownIds(one.action) }));
-    const events = shown.flatMap((one) => this.eventsOf(one));
-    if (events.length > 0) afterCommit(tx, () => this.events.wake());
-    await this.statements.rowsIn(tx, statement, [
-      ...values,
-      ...this.audit.valuesOfAll(shown.map(auditEntryOf)),
-      ...this.timeline.valuesOf(shown.flatMap(timelineOf)),
-      eventRows(events),
-    ]);
+    await this.audit.record(tx, ...shown.map(auditEntryOf));
+    await this.timeline.add(tx, ...shown.flatMap(timelineOf));
+    await this.events.record(tx, ...shown.flatMap((one) => this.eventsOf(one)));
     afterCommit(tx, () => {
       for (const { change, action } of changes) {
         if (change !== 'completed' && change !== 'failed') continue;
@@ -103,12 +82,12 @@ export class ActionRecorder implements OnModuleInit {
     }
   }
 
-  private eventsOf({ change, action, atOnce }: ActionChanged): DomainEvent[] {
+  private eventsOf({ change, action, atOnce }: ActionChanged): NewEvent[] {
     const type = eventTypeOf(change, action);
     if (!type) return [];
     // No request waits for the end of such an action, and channels do not report it.
     const payload = { ...this.payloadOf(type, action), at_once: atOnce };
-    return [eventOf({ type, subject: subjectOf(action), payload }, this.clock.now())];
+    return [{ type, subject: subjectOf(action), payload }];
   }
 
   private payloadOf(type: string, action: Action) {

@@ -13,8 +13,8 @@ const levelsOf = (site: Partial<Site>): RequiredLevels => {
 const protecting = (protectedTargets: Site['protectedTargets']) => levelsOf({ protectedTargets });
 const plain = levelsOf({});
 
-describe('the catalogue', () => {
-  it('describes every action type once, with inverses that exist and take the same parameters', () => {
+describe('the catalogue of action types', () => {
+  it('describes every type once, and each inverse exists and takes the same parameters', () => {
     expect(actionTypes().map(({ name }) => name)).toEqual([...ACTION_TYPES]);
     for (const { inverse, target } of actionTypes()) {
       if (!inverse || !target) continue;
@@ -30,11 +30,11 @@ describe('the required level of an action', () => {
     ['isolate_host', 'senior'],
     ['block_ip', 'analyst'],
     ['lookup_hash', 'none'],
-  ] as const)('of type %s is by default %s', (type, level) => {
+  ] as const)('of type %s is %s by default', (type, level) => {
     expect(plain.forRequest({ action_type: type, parameters: {} })).toBe(level);
   });
 
-  it('is the level of the site setting', () => {
+  it('is the level that the site configured', () => {
     const site = levelsOf({
       approvalLevels: { isolate_host: 'none', quarantine_email: 'manager' },
     });
@@ -42,7 +42,7 @@ describe('the required level of an action', () => {
     expect(site.forRequest({ action_type: 'quarantine_email', parameters: {} })).toBe('manager');
   });
 
-  it('rises by one on a critical incident if the site sets it, except from none', () => {
+  it('is one level higher for a critical incident if the site configured this, unless the level is none', () => {
     const site = levelsOf({ approvalRaiseOnCritical: true });
     const ask = (type: 'revoke_sessions' | 'isolate_host' | 'block_sender', severity: Severity) =>
       site.forRequest({ action_type: type, parameters: {}, incident: { severity } });
@@ -52,7 +52,7 @@ describe('the required level of an action', () => {
     expect(ask('isolate_host', 'high')).toBe('senior');
   });
 
-  it('is manager for a protected target, in spite of the site setting', () => {
+  it('is manager for a protected target, even if the site configured another level', () => {
     const site = levelsOf({
       protectedTargets: { hosts: ['dc-*'], domains: ['example.com'] },
       approvalLevels: { isolate_host: 'none' },
@@ -94,7 +94,7 @@ describe('the required level of an action', () => {
     ['notify_user', { recipient: 'ceo@example.com' }, 'none'],
     ['notify_channel', { channel: 'dc-1' }, 'none'],
     ['quarantine_email', { message_id: 'm', recipient: 'ceo@example.com' }, 'none'],
-  ] as const)('of %s with %j, mostly look-ups, is %s', (type, parameters, level) => {
+  ] as const)('of %s with %j is %s', (type, parameters, level) => {
     const protectedTargets = {
       hosts: ['dc-*'],
       users: ['ceo*'],
@@ -111,12 +111,12 @@ describe('the required level of an action', () => {
     ['isolate_host', { host_id: 'd\uff0a' }, 'manager'],
     ['block_sender', { sender: '*@example.net' }, 'manager'],
     ['disable_user', { user: '*' }, 'senior'],
-  ] as const)('of %s with %j, which may name many targets, is %s', (type, parameters, level) => {
+  ] as const)('of %s with %j, which can mean many targets, is %s', (type, parameters, level) => {
     const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
     expect(protecting(protectedTargets).forRequest({ action_type: type, parameters })).toBe(level);
   });
 
-  it('can be raised by the level of a playbook step, never lowered', () => {
+  it('can be raised but not lowered by the level of a playbook step', () => {
     expect(
       plain.forRequest({ action_type: 'isolate_host', parameters: {}, approval_level: 'analyst' }),
     ).toBe('senior');
@@ -155,7 +155,7 @@ describe('mayTarget', () => {
     ['scan_host', { host_id: 'a1' }, undefined, undefined, false],
     ['notify_user', { recipient: 'ceo@example.com' }, undefined, 'ceo@example.com', true],
   ] as const)(
-    'returns for %s with %j at level %s, found as %s: %s',
+    'given %s with %j at the level %s and the target name %s from the vendor, returns %s',
     (type, given, level, name, may) => {
       expect(levels.mayTarget(action(type, given, level), name)).toBe(may);
     },

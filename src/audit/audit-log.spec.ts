@@ -1,7 +1,7 @@
 import { boundedDetails, boundedText } from './audit-log.js';
 
-describe('the bounded text of an audit row', () => {
-  it('does not change a short text', () => {
+describe('the length limit of an audit row', () => {
+  it('leaves a short text unchanged', () => {
     const details = {
       severity: 'high',
       count: 3,
@@ -12,7 +12,7 @@ describe('the bounded text of an audit row', () => {
     expect(boundedText('key:collector')).toBe('key:collector');
   });
 
-  it('marks where a long text was cut', () => {
+  it('marks the place where it cuts a long text', () => {
     expect(boundedText('x'.repeat(300))).toBe(`${'x'.repeat(256)}[cut: 300 characters]`);
     const { long } = JSON.parse(boundedDetails({ long: 'y'.repeat(5_000) }));
     expect(long).toBe(`${'y'.repeat(1_000)}[cut: 5000 characters]`);
@@ -30,14 +30,14 @@ describe('the bounded text of an audit row', () => {
     ],
     ['many empty things', { list: Array.from({ length: 100_000 }, () => ({})) }],
     ['a buffer', { bytes: Buffer.alloc(100_000) }],
-  ])('is bounded and marked as cut for %s', (_, details) => {
+  ])('cuts and marks %s', (_, details) => {
     const text = boundedDetails(details);
     expect(text.length).toBeLessThan(40_000);
     expect(text).toContain('[cut');
     expect(() => JSON.parse(text) as unknown).not.toThrow();
   });
 
-  it('keeps values that JSON cannot express', () => {
+  it('keeps dates and big integers, which JSON has no type for', () => {
     expect(
       JSON.parse(boundedDetails({ at: new Date(0), big: 10n ** 20n, gone: undefined })),
     ).toEqual({
@@ -46,7 +46,7 @@ describe('the bounded text of an audit row', () => {
     });
   });
 
-  it('contains nothing that PostgreSQL cannot store', () => {
+  it('replaces characters that PostgreSQL cannot store', () => {
     expect(boundedText('a\0b\ud800c😀\udc00')).toBe('a\ufffdb\ufffdc😀\ufffd');
     expect(boundedText(`${'x'.repeat(255)}😀`)).toBe(
       `${'x'.repeat(255)}\ufffd[cut: 257 characters]`,

@@ -3,12 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { storable } from '../platform/text.js';
 import { columnsOf } from '../platform/database/columns.js';
-import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
+import { RowInsert, RowsAtCommit, Statements } from '../platform/database/statements.js';
 import type { AuditRow, AuditEntry } from './audit-entry.js';
 import { AuditLogEntity } from './audit.entity.js';
 import { isUuid, newId } from '../platform/ids.js';
 import { Clock } from '../platform/clock.js';
-import { RowsAtCommit, type Tx } from '../platform/database/transactions.js';
+import type { Tx } from '../platform/database/transactions.js';
 import { rowMac, AuditKeys } from './chain/audit-chain.js';
 
 const MAX_TEXT = 256;
@@ -48,19 +48,17 @@ const ROWS = new RowInsert(AuditLogEntity, columnsOf(AuditLogEntity, ['xid']));
 export const AUDIT_PARAMETERS = ROWS.parameters;
 export const insertAuditRows = (firstParameter?: number): string => ROWS.text(firstParameter);
 
-const INSERT: Statement = { name: 'audit_insert', text: ROWS.text() };
-
 @Injectable()
 export class AuditLog {
-  private readonly atCommit = new RowsAtCommit<AuditRow>(async (tx, rows) => {
-    await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
-  });
+  private readonly atCommit: RowsAtCommit<AuditRow>;
 
   constructor(
-    private readonly statements: Statements,
+    statements: Statements,
     private readonly keys: AuditKeys,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.atCommit = new RowsAtCommit(statements, 'audit', ROWS);
+  }
 
   /** Inserts the rows right before the commit. */
   async record(tx: Tx, ...entries: readonly AuditEntry[]): Promise<void> {

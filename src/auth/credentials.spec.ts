@@ -47,7 +47,7 @@ describe('CredentialCache', () => {
     expect(table.reads.length).toBeLessThan(12);
   });
 
-  it('caches a missing key for a short time, and finds it soon after it was added', async () => {
+  it('caches for a short time that a key is missing, and finds the key soon after it was added', async () => {
     expect(await cache.get('new')).toBeUndefined();
     expect(await cache.get('new')).toBeUndefined();
     expect(table.reads).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('CredentialCache', () => {
     expect(await cache.get('new')).toBe('N');
   });
 
-  it('drops a revoked key in time, even in constant use', async () => {
+  it('drops a revoked key in time, even if requests use it constantly', async () => {
     let now = performance.now();
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
     const use = async (ms: number) => {
@@ -69,14 +69,14 @@ describe('CredentialCache', () => {
     clock.mockRestore();
   });
 
-  it('reads a credential again at the next use after it was cleared', async () => {
+  it('reads a credential again after the cache was cleared', async () => {
     await cache.get('a');
     table.rows.delete('a');
     cache.clear();
     expect(await cache.get('a')).toBeUndefined();
   });
 
-  it('does not use the result of a read in progress after it was cleared', async () => {
+  it('does not use the result of a read that was running when the cache was cleared', async () => {
     table.delayMs = 100;
     const before = cache.get('a');
     await sleep(20);
@@ -87,7 +87,7 @@ describe('CredentialCache', () => {
     expect(await cache.get('a')).toBeUndefined();
   });
 
-  it('does not use a read that began long before the request', async () => {
+  it('does not use the result of a read that began long before the request', async () => {
     table.delayMs = VALID_MS + 300;
     const first = cache.get('a');
     await sleep(VALID_MS + 100);
@@ -99,7 +99,7 @@ describe('CredentialCache', () => {
     expect(await second).toBeUndefined();
   });
 
-  it('counts the age of a result from the start of its read', async () => {
+  it('counts the age of a cached result from the start of its read', async () => {
     table.delayMs = 600;
     await cache.get('a');
     table.rows.delete('a');
@@ -117,7 +117,7 @@ describe('CredentialCache', () => {
     expect(await cache.get('a')).toBe('A');
   });
 
-  it('times out all waiting requests together when the database hangs', async () => {
+  it('rejects all waiting requests at the same time when the database hangs', async () => {
     table.delayMs = 60_000;
     const all = await Promise.allSettled(['a', 'b', 'c'].map((key) => cache.get(key)));
     expect(all.every(({ status }) => status === 'rejected')).toBe(true);

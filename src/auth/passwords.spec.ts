@@ -37,7 +37,7 @@ describe('weaknessOf', () => {
     },
   );
 
-  it('rejects every common password that is long enough', async () => {
+  it('rejects every common password that reaches the minimum length', async () => {
     const common = dictionary['passwords-common'].filter(
       (password) => password.length >= SHORTEST_PASSWORD,
     );
@@ -56,7 +56,7 @@ describe('weaknessOf', () => {
     ['jonathan.archer', 'archer2026archer'],
     ['j.doe-the-second', 'j.doe-the-second1'],
     ['jonathan.archer', '\uff2aonathan.Archer!'],
-  ])('rejects for the user %s the password %s', async (username, password) => {
+  ])('given the user %s, rejects the password %s', async (username, password) => {
     expect(await weaknessOf(password, username)).toContain('the user name');
   });
 
@@ -89,12 +89,12 @@ describe('hasPermittedLength', () => {
     ['\u{11099}\u{110ba}'.repeat(257), false],
     [undefined, false],
     [123456789012, false],
-  ])('decides that the length of %j is permitted: %s', (password, good) => {
+  ])('permits the length of %j: %s', (password, good) => {
     expect(hasPermittedLength(password)).toBe(good);
   });
 });
 
-describe('Password hashes', () => {
+describe('password hashes', () => {
   it('have the cost that OWASP recommends, and match only their password', async () => {
     const hash = await hashPassword('a password of some length');
     expect(hash).toMatch(
@@ -105,7 +105,7 @@ describe('Password hashes', () => {
     expect(await passwordMatches('', hash)).toBe(false);
   });
 
-  it('match a hash of the reference implementation of Argon2id', async () => {
+  it('match the password if the reference implementation of Argon2id computed them', async () => {
     const known =
       '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
     expect(await passwordMatches('password', known)).toBe(true);
@@ -116,12 +116,12 @@ describe('Password hashes', () => {
     expect(await hashPassword('the same password')).not.toBe(one);
   });
 
-  it('match a password in any Unicode encoding', async () => {
+  it('match the password in any Unicode normalization form', async () => {
     const hash = await hashPassword('caf\u00e9 \ufb01n \uff11\uff12');
     expect(await passwordMatches('cafe\u0301 fin 12', hash)).toBe(true);
   });
 
-  it('throw for a hash of another form', async () => {
+  it('cause an error if they have another format', async () => {
     await expect(passwordMatches('x', '$2b$10$whatever')).rejects.toThrow(
       'does not have the expected form',
     );

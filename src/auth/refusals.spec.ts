@@ -22,7 +22,7 @@ const principal = (name: string, route: number): Refusal => [
   { actor: name, action: 'auth.role_refused', subject: { type: 'route', id: `${route}` } },
 ];
 
-describe('Refusals', () => {
+describe('the log of refused requests', () => {
   let rows: AuditEntry[];
   let log: Refusals;
   let isDown: boolean;
@@ -57,7 +57,7 @@ describe('Refusals', () => {
     jest.restoreAllMocks();
   });
 
-  it('writes one row for each refusal of a caller until its share of the minute is used up', async () => {
+  it('writes one row for each refusal of a caller, up to the limit per minute', async () => {
     for (let index = 0; index < 1_000; index += 1) await log.write(...stranger('a'));
     expect(rows).toEqual(Array.from({ length: 20 }, () => entryOf('a')));
     await jest.advanceTimersByTimeAsync(MINUTE);
@@ -68,7 +68,7 @@ describe('Refusals', () => {
     expect(rows).toHaveLength(22);
   });
 
-  it('limits the rows of all strangers per minute, and records the number and times of omitted rows', async () => {
+  it('limits the rows of all unknown callers together per minute, and records number and times of the omitted rows', async () => {
     await jest.advanceTimersByTimeAsync(1_000);
     for (let index = 0; index < 300; index += 1) await log.write(...stranger(`${index}`));
     await jest.advanceTimersByTimeAsync(1_000);
@@ -92,7 +92,7 @@ describe('Refusals', () => {
     ]);
   });
 
-  it('writes rows for other kinds and names while one name of each kind causes many refusals', async () => {
+  it('still writes rows of other accounts and keys while one account and one key cause many refusals', async () => {
     for (let index = 0; index < 1_000; index += 1) {
       await log.write(...stranger(`${index}`));
       await log.write(...atAccount('guessed'));

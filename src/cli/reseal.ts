@@ -6,9 +6,8 @@ import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { TIME_LIMITS } from '../platform/database/connection.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { resealAll } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
-import { neededKeys, retireKeys } from '../platform/secrets/secret-keys.js';
+import { neededKeys, resealAll, retireKeys } from '../platform/secrets/secret-keys.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run reseal

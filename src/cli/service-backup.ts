@@ -4,7 +4,7 @@ import { shownActionId } from '../actions/action.js';
 import {
   carryActionsOverRestore,
   noteActionsBeforeRestore,
-} from '../actions/execution/actions-across-restore.js';
+} from '../actions/execution/action-endings.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';

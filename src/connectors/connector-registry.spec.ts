@@ -10,7 +10,7 @@ import { virusTotal } from './types/virustotal.js';
 
 const NAMES = CONNECTOR_TYPES.all.map(({ name }) => name);
 
-it('finds the types of the contract in the folder, in the order of their names', () => {
+it('the connector registry finds the types of the contract in the folder, sorted by name', () => {
   const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8'));
   const { mapping } = document.components.schemas.ConnectorInput.discriminator;
   expect(NAMES).toEqual(Object.keys(mapping));
@@ -45,8 +45,8 @@ describe.each<SmallestConfig>([
     origin: 'https://slack.com',
   },
   { type: jira, config: JIRA, secret: 'api_token', origin: JIRA.base_url },
-])('the configuration of $type.name', ({ type, config, secret, origin }) => {
-  it('is complete, and names the origin that receives the secret', () => {
+])('the smallest configuration of $type.name', ({ type, config, secret, origin }) => {
+  it('is valid, and names the origin that receives the secret', () => {
     expect(configProblems(type.config, config)).toEqual([]);
     expect(originsOf(type.config, config)).toEqual([origin]);
   });
@@ -87,7 +87,7 @@ it.each([
   { project_key: 'SEC" OR project = "HR' },
   { project_key: '../SEC' },
   { issue_type: '' },
-])('rejects a jira configuration with %j', (change) => {
+])('a jira configuration with %j is rejected', (change) => {
   const config = { ...JIRA, ...change };
   const [name] = Object.keys(change);
   expect(configProblems(jira.config, config)).toMatchObject([{ field: `config.${name}` }]);

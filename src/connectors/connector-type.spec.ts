@@ -12,7 +12,7 @@ function connectorThat(send: () => Promise<Outcome>, test: () => Promise<string>
   const type = defineConnector({
     name: 'firewall',
     description: '',
-    config: fields({}, []),
+    config: fields({}),
     connect: () => () => undefined,
     actions: { block_ip: { idempotent: true, send } },
     test,
@@ -29,7 +29,7 @@ describe('a connector of a defined type', () => {
       () => Promise.reject(error),
     );
 
-  it('returns the outcome of an action, and the sentence about a test', async () => {
+  it('returns the outcome of an action, and the message of a connection test', async () => {
     const connector = connectorThat(
       async () => done,
       async () => 'Well.',
@@ -38,14 +38,14 @@ describe('a connector of a defined type', () => {
     expect(await connector.test()).toMatchObject({ success: true, message: 'Well.' });
   });
 
-  it('returns a refused outcome or a failed test after a RefusedError', async () => {
+  it('turns a RefusedError into a refused outcome or a failed connection test', async () => {
     const connector = throwing(new RefusedError('no'));
     expect(await connector.execute(CALL, GATE)).toEqual({ kind: 'refused', message: 'no' });
     expect(await connector.test()).toMatchObject({ success: false, message: 'no' });
   });
 
   it.each([new UnreachableError('away'), new OutcomeUnknownError('cut', 'timeout')])(
-    'returns a failed test after %p, and throws it from an action',
+    'given the error %p, fails a connection test, but throws the error from an action',
     async (error) => {
       const connector = throwing(error);
       expect(await connector.test()).toMatchObject({ success: false, message: error.message });
@@ -58,13 +58,13 @@ describe('a connector of a defined type', () => {
     await expect(throwing(mistake).test()).rejects.toBe(mistake);
   });
 
-  it('refuses an action type that its type does not define', async () => {
+  it('refuses an action type that its connector type does not define', async () => {
     const connector = throwing(mistake);
     const outcome = await connector.execute({ ...CALL, type: 'scan_host' }, GATE);
     expect(outcome).toMatchObject({ kind: 'refused' });
   });
 
-  it('has no probe if no action can be asked about', () => {
+  it('has no method probe if its type cannot query the outcome of any action', () => {
     expect(throwing(mistake)).not.toHaveProperty('probe');
   });
 });

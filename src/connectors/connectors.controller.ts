@@ -22,7 +22,6 @@ import { ConnectorsService } from './connectors.service.js';
 @Controller('api/connectors')
 export class ConnectorsController extends TargetController({
   name: 'Connector',
-  types: CONNECTOR_TYPES.all,
   input: ConnectorInputDto,
   update: ConnectorUpdateDto,
   shown: ConnectorDto,

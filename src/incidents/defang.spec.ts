@@ -34,7 +34,7 @@ describe('defang', () => {
     '@channel',
     'Failed logins of b.okafor and c.lind.',
     '',
-  ])('leaves %j', (text) => {
+  ])('leaves %j unchanged', (text) => {
     expect(defang(text)).toBe(text);
   });
 

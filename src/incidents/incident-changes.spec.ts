@@ -24,7 +24,7 @@ const person = { by: 'alice', at, byPerson: true };
 const run = { by: 'system', at, byPerson: false };
 
 describe('applyChange', () => {
-  it('keeps absent fields, and increments the version', () => {
+  it('keeps fields that the change does not name, and increments the version', () => {
     expect(applyChange(before, { severity: 'high' }, person)).toEqual({
       ...before,
       severity: 'high',
@@ -33,7 +33,7 @@ describe('applyChange', () => {
     });
   });
 
-  it('triages an open incident if a verdict is given, and keeps any other status', () => {
+  it('triages an open incident if the change has a verdict, and keeps any other status', () => {
     const verdict = { classification: 'malicious' } as const;
     expect(applyChange(before, { verdict }, person)).toMatchObject({
       status: 'triaged',
@@ -62,7 +62,7 @@ describe('applyChange', () => {
     expect(applyChange(before, { status: 'triaged' }, person).verdict).toBeNull();
   });
 
-  it('keeps the evidence of a run if a verdict of a person has none, and keeps the verdict of the run as proposed', () => {
+  it('keeps the evidence of a run if the verdict of a person has no evidence, and keeps the verdict of the run as the proposal', () => {
     const found = {
       evidence: [{ source: 'raw_data', pointer: '/sender', value: 'x@example.net' }],
       indicators: [{ type: 'email', value: 'x@example.net' }],
@@ -99,7 +99,7 @@ describe('applyChange', () => {
     expect(judgedAgain.verdict).toEqual({ ...said, decided_by: 'system' });
   });
 
-  it('restores the earlier status on reopening, without a verdict', () => {
+  it('given a reopening without a verdict, restores the status before the resolution', () => {
     const judged = applyChange(before, { verdict: { classification: 'benign' } }, run);
     const resolved = applyChange(judged, { status: 'resolved' }, person);
     const triaged = applyChange(resolved, { status: 'triaged', reopen: true }, person);
@@ -132,7 +132,7 @@ describe('applyChange', () => {
     }
   });
 
-  it('keeps a resolution that is given without the status resolved', () => {
+  it('stores a resolution even if the change does not set the status resolved', () => {
     const planned = applyChange(before, { resolution: 'Block it.' }, person);
     expect(planned).toMatchObject({ status: 'open', resolution: 'Block it.' });
     const resolved = applyChange(planned, { status: 'resolved' }, person);
@@ -157,7 +157,7 @@ describe('the events and timeline entries of a change', () => {
     timeline: timelineOf(from, to, 'alice').map(({ event }) => event),
   });
 
-  it('include one event and one entry each for a triage and a resolution', () => {
+  it('include one event and one timeline entry for a triage, and one of each for a resolution', () => {
     const verdict = { classification: 'malicious' } as const;
     const triaged = applyChange(before, { verdict }, person);
     expect(recordsOf(before, triaged)).toEqual({
@@ -193,7 +193,7 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
-  it('mark an automatic verdict that changes to malicious', () => {
+  it('show that an automatic verdict changed to malicious', () => {
     const judged = (from: Incident, classification: Classification, origin = run) =>
       applyChange(from, { verdict: { classification } }, { ...origin, at: new Date(3000) });
     const becomes = (from: Incident, to: Incident) =>
@@ -209,7 +209,7 @@ describe('the events and timeline entries of a change', () => {
     expect(becomes(calm, judged(calm, 'malicious', person))).toBe(false);
   });
 
-  it('begin with the reopening and its author', () => {
+  it('include a reopening before other changes, with its author', () => {
     const resolved = applyChange(before, { status: 'resolved' }, person);
     const open = applyChange(resolved, { status: 'open' }, person);
     const [, reopened, ...more] = eventsOf(resolved, open, 'bob');
@@ -266,7 +266,7 @@ describe('the events and timeline entries of a change', () => {
     expect(applyChange(after, { incident_type: 'bec' }, person).title).toBe('The invoice');
   });
 
-  it('cut a long resolution in the summary and keep it whole in the details', () => {
+  it('cut a long resolution in the summary but not in the details', () => {
     const resolution = 'Blocked. '.repeat(1_000);
     const resolved = applyChange(before, { status: 'resolved', resolution }, person);
     const [told] = timelineOf(before, resolved, 'alice');
@@ -285,7 +285,7 @@ describe('the events and timeline entries of a change', () => {
 });
 
 describe('the audit record of a change', () => {
-  it('contains no text of a free field, also of a field that is new', () => {
+  it('contains no text of any field, even of an unknown field', () => {
     const change = { field: 'note', from: 'first', to: 'secret' };
     const [record] = auditOfChange(before, before, [change], 'alice');
     expect(record?.details).toEqual({ version: 1, changed: ['note'] });

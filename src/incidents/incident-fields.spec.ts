@@ -6,7 +6,7 @@ import { incidentTitle } from './titles.js';
 const NOT_IN_TITLES = ['message_id', 'received_at', 'outcome', 'link', 'event_id'];
 
 describe('INCIDENT_FIELDS', () => {
-  it('are read by titles, except fields without meaning in a list', () => {
+  it('appear in titles, except fields that say nothing in a list', () => {
     const silent = Object.keys(INCIDENT_FIELDS).filter((key) =>
       KNOWN_INCIDENT_TYPES.every(
         (type) => !incidentTitle(type, { [key]: 'its value' }, 'siem').includes('its value'),
@@ -42,7 +42,7 @@ describe('fieldText', () => {
     [null, undefined],
     [true, 'true'],
     ['x'.repeat(4097), undefined],
-  ])('of %p is %p', (value, text) => expect(fieldText(value)).toBe(text));
+  ])('given %p, returns %p', (value, text) => expect(fieldText(value)).toBe(text));
 });
 
 describe('fieldsOfRawData', () => {
@@ -63,7 +63,7 @@ describe('fieldsOfRawData', () => {
 });
 
 describe('fieldsBeside', () => {
-  it('omits fields that raw data has with the same value', () => {
+  it('omits fields whose value is in the raw data, too', () => {
     const rawData = { sender: 'a@example.net', recipient: ['b@example.com'] };
     const fields = fieldsOfRawData(rawData);
     expect(fieldsBeside(rawData, fields)).toEqual({ recipient: 'b@example.com' });

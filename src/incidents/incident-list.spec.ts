@@ -10,7 +10,7 @@ const listed = (changes: object = {}) =>
   });
 const nameOf = (changes?: object) => listed(changes).statement.name;
 
-describe('the statement of the list of incidents', () => {
+describe('the SQL statement of the list of incidents', () => {
   it('is the same prepared statement for all values of a filter', () => {
     const open = listed({ status: ['open'] });
     const triaged = listed({ status: ['triaged', 'resolved'] });
@@ -19,7 +19,7 @@ describe('the statement of the list of incidents', () => {
     expect([open.values, triaged.values]).toEqual([[['open']], [['triaged', 'resolved']]]);
   });
 
-  it('is not prepared for rare lists', () => {
+  it('is not a prepared statement for rarely used filters and sort orders', () => {
     for (const rare of [
       { page: 2 },
       { status: ['open'], sort: '-updated_at' },
@@ -30,7 +30,7 @@ describe('the statement of the list of incidents', () => {
     }
   });
 
-  it('has a bounded number of names, whatever callers send', () => {
+  it('has a limited number of names, whatever parameters callers send', () => {
     const names = new Set<string>();
     for (const sort of sortWords(...SORT_FIELDS)) {
       for (let per_page = 1; per_page <= 100; per_page += 1) names.add(nameOf({ sort, per_page }));
@@ -38,7 +38,7 @@ describe('the statement of the list of incidents', () => {
     expect(names.size).toBeLessThanOrEqual(201);
   });
 
-  it('does not contain values of the caller', () => {
+  it('does not contain values that the caller sent', () => {
     const attack = `'; drop table incidents; --`;
     const { statement, values } = listed({ source: [attack], type: ['evil_type'] });
     expect(statement.text).not.toMatch(/drop table|evil_type/);

@@ -47,11 +47,11 @@ export const KNOWN_INCIDENT_TYPES = [
 ] as const;
 
 export { CLASSIFICATIONS, type Classification };
-export type {
+export {
   EvidenceDto as Evidence,
   IndicatorDto as Indicator,
-  ProposedVerdictDto as MachineVerdict,
-  VerdictDto as Verdict,
+  type ProposedVerdictDto as MachineVerdict,
+  type VerdictDto as Verdict,
 } from './dto/verdict.dto.js';
 
 export const SOURCE_STATUSES = ['open', 'resolved'] as const;

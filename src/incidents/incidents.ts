@@ -43,6 +43,7 @@ const LISTED_OF = byIds('listed_of', LISTED);
 const FIND_ALL = byIds('find_all', ALL);
 const LOCK_FOR_UPDATE = byIds('lock_update', ALL, 'for no key update');
 const LOCK_FOR_SHARE = byIds('lock_share', LOCKED_COLUMNS, 'for share');
+const LOCK_FREE = byIds('lock_free', LOCKED_COLUMNS, 'for share skip locked');
 
 const UPDATE: Statement = {
   name: 'incidents_update',
@@ -118,6 +119,11 @@ export class Incidents {
 
   lockAllForShare(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, LockedIncident>> {
     return this.byId(LOCK_FOR_SHARE, ids, tx);
+  }
+
+  /** Omits incidents that another transaction is changing. */
+  lockFreeForShare(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, LockedIncident>> {
+    return this.byId(LOCK_FREE, ids, tx);
   }
 
   /** Finds the incident by the sequence, then compares the whole number. */

@@ -9,7 +9,7 @@ const nested = (levels: number): Record<string, unknown> =>
   levels === 1 ? {} : { a: nested(levels - 1) };
 
 describe('rawDataErrors', () => {
-  it('counts levels of objects and lists alike', () => {
+  it('counts the levels of objects and of lists', () => {
     expect(codes('other', nested(32))).toEqual([]);
     expect(codes('other', nested(33))).toEqual(['raw_data max_depth']);
     expect(codes('other', { a: [nested(30)] })).toEqual([]);

@@ -177,36 +177,42 @@ describe('incidentTitle', () => {
     expect(incidentTitle(type, rawData, 'siem')).toBe(title);
   });
 
-  describe.each(KNOWN_INCIDENT_TYPES)('of the type %s', (type) => {
-    it.each(FACTS)('distinguishes thirty incidents by %s only', (_, rawData) => {
+  describe.each(KNOWN_INCIDENT_TYPES)('for the type %s', (type) => {
+    it.each(FACTS)('returns thirty different titles if only %s differs', (_, rawData) => {
       const titles = THIRTY.map((n) => incidentTitle(type, rawData(n), 'siem'));
       expect(new Set(titles).size).toBe(THIRTY.length);
     });
 
-    it('distinguishes thirty incidents by the rule only', () => {
+    it('returns thirty different titles if only the rule differs', () => {
       const titles = THIRTY.map((n) =>
         incidentTitle(type, { rule: { name: `Rule ${n}` } }, 'siem'),
       );
       expect(new Set(titles).size).toBe(THIRTY.length);
     });
 
-    it.each(FACTS)('distinguishes thirty alerts of one rule by %s only', (_, rawData) => {
-      const words = 'Something happened';
-      const titles = THIRTY.map((n) => titleOfTool(type, words, rawData(n)));
+    it.each(FACTS)(
+      'returns thirty different titles for alerts of one rule if only %s differs',
+      (_, rawData) => {
+        const words = 'Something happened';
+        const titles = THIRTY.map((n) => titleOfTool(type, words, rawData(n)));
+        expect(new Set(titles).size).toBe(THIRTY.length);
+        expect(titles.filter((title) => !title?.startsWith(words))).toEqual([]);
+      },
+    );
+  });
+
+  it.each(ALIKE)(
+    'for the type %s, returns thirty different titles if only %s differs',
+    (type, _, rawData) => {
+      const titles = THIRTY.map((n) => incidentTitle(type, rawData(n), 'siem'));
       expect(new Set(titles).size).toBe(THIRTY.length);
-      expect(titles.filter((title) => !title?.startsWith(words))).toEqual([]);
-    });
-  });
+      const words = 'Something happened';
+      const ofTool = THIRTY.map((n) => titleOfTool(type, words, rawData(n)));
+      expect(new Set(ofTool).size).toBe(THIRTY.length);
+    },
+  );
 
-  it.each(ALIKE)('distinguishes thirty incidents of the type %s by %s', (type, _, rawData) => {
-    const titles = THIRTY.map((n) => incidentTitle(type, rawData(n), 'siem'));
-    expect(new Set(titles).size).toBe(THIRTY.length);
-    const words = 'Something happened';
-    const ofTool = THIRTY.map((n) => titleOfTool(type, words, rawData(n)));
-    expect(new Set(ofTool).size).toBe(THIRTY.length);
-  });
-
-  it('takes at most two facts of other types, and only if its own are missing', () => {
+  it('uses at most two facts of other types, and only if the facts of its own type are missing', () => {
     const rawData = { source_ip: '203.0.113.7', host: 'WS-7', user: 'ada', country: 'RU' };
     expect(incidentTitle('phishing', rawData, 'gateway')).toBe('Phishing for ada on WS-7');
     expect(incidentTitle('phishing', { ...rawData, sender: 'x@example.net' }, 'gateway')).toBe(
@@ -226,7 +232,7 @@ describe('incidentTitle', () => {
     );
   });
 
-  it('keeps mail text in quotes', () => {
+  it('keeps mail text in one pair of quotes, even if the text contains a quote', () => {
     const rawData = { subject: 'Hi" from x@example.net.example.com', sender: 'x@example.net' };
     expect(incidentTitle('phishing', rawData, 'gateway')).toBe(
       `Phishing: "Hi' from x@example.net.example.com" from x@example.net`,
@@ -323,27 +329,27 @@ describe('titleOfTool', () => {
     ],
     ['other', 'Keys were used elsewhere.', { user: 'ada' }, 'Keys were used elsewhere for ada'],
   ])(
-    'appends to an alert of the type %s, %j, the missing facts of %j',
+    'given an alert of the type %s with the title %j, appends the missing facts of %j',
     (type, words, raw, title) => {
       expect(titleOfTool(type, words, raw)).toBe(title);
     },
   );
 
-  it('names a resource with a path by its last name', () => {
+  it('shows only the last segment of a path of a resource', () => {
     const resource = '/subscriptions/0000-a1/resourcegroups/pay/vaults/pay-keys';
     const title = (words: string) => titleOfTool('policy_violation', words, { resource });
     expect(title('Access policy changed')).toBe('Access policy changed on pay-keys');
     expect(title('Access policy changed - pay-keys')).toBe('Access policy changed - pay-keys');
   });
 
-  it('shows no id of an object without a name, and no cloud account as a person', () => {
+  it('shows no id of an object without a name, and shows no cloud account as a person', () => {
     expect(titleOfTool('other', 'Impossible travel', { agent: { id: 'PLH1HKV' } })).toBe(
       'Impossible travel',
     );
     expect(titleOfTool('intrusion', 'DDoS', { account_name: 'Example' })).toBe('DDoS');
   });
 
-  it('keeps room for facts after long words, and recognises long values that the words contain', () => {
+  it('keeps room for facts after a long title, and does not repeat long values of the title', () => {
     const arn = `arn:aws:s3:::${'x'.repeat(80)}`;
     expect(titleOfTool('other', `Read (${arn})`, { resource: arn })).toBe(`Read (${arn})`);
     const title = titleOfTool('malware', 'w'.repeat(10_000), {
@@ -360,14 +366,14 @@ describe('titleOfTool', () => {
 });
 
 describe('titleLine', () => {
-  it('makes one line of any text, or undefined without visible characters', () => {
+  it('makes one line of any text, and returns undefined for a text without visible characters', () => {
     expect(titleLine(' a\r\n\tb\u0000c\u2029d\u202ee ')).toBe('a b c de');
     expect(titleLine('half \ud83d of a pair')).toBe('half \ufffd of a pair');
     expect(titleLine('\u00ad \u2800\u3164')).toBeUndefined();
     expect(titleLine('')).toBeUndefined();
   });
 
-  it('cuts between characters', () => {
+  it('never cuts inside a character', () => {
     expect(titleLine('x'.repeat(200))).toBe('x'.repeat(200));
     expect(titleLine('x'.repeat(201))).toBe(`${'x'.repeat(199)}…`);
     expect(titleLine(`${'x'.repeat(198)}😀😀`)).toBe(`${'x'.repeat(198)}…`);
@@ -408,7 +414,7 @@ describe('the group of an incident', () => {
     expect(new Set(groups).size).toBe(groups.length);
   });
 
-  it('takes linear time for a title of quotes', () => {
+  it('is computed in linear time for a title full of quotes', () => {
     expect(group('"'.repeat(300) + 'a'.repeat(300))).toHaveLength(32);
   });
 });

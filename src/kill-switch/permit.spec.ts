@@ -15,7 +15,7 @@ describe('Permit', () => {
     expect(() => permit.assertFresh()).toThrow(PermitLapsed);
   });
 
-  it.each([20_000, 0])('expires if only the wall clock moved to %d', (wall) => {
+  it.each([20_000, 0])('expires in time even if the wall clock jumps to %d', (wall) => {
     setTime(5_001, wall);
     expect(() => permit.assertFresh()).toThrow(PermitLapsed);
   });
@@ -26,7 +26,7 @@ describe('PermitGate', () => {
   const fresh = () => new Permit();
   const send = (gate: PermitGate) => gate.send(async ({ leave }) => leave());
 
-  it('uses the permit of the claim once, and renews it for every further request', async () => {
+  it('uses the permit of the claim for the first request, and renews it for each further request', async () => {
     const renewPermit = jest.fn(async () => fresh());
     const gate = new PermitGate({ renewPermit }, fresh(), new AbortController().signal);
     expect(gate.opened).toBe(false);
@@ -38,7 +38,7 @@ describe('PermitGate', () => {
     expect(renewPermit).toHaveBeenCalledTimes(2);
   });
 
-  it('throws if a request left without a check of the kill switch, and counts as opened because the request may have had an effect', async () => {
+  it('throws after a request without a check of the kill switch, and counts as opened because the request may have had an effect', async () => {
     const { signal } = new AbortController();
     const gate = new PermitGate({ renewPermit: jest.fn() }, fresh(), signal);
     await expect(gate.send(async () => 'done')).rejects.toThrow(
@@ -50,7 +50,7 @@ describe('PermitGate', () => {
     expect(unused.opened).toBe(false);
   });
 
-  it('renews the permit if the first request is late, together with the claim', async () => {
+  it('renews permit and claim together if the first request is late', async () => {
     const reclaim = async (): Promise<void> => undefined;
     const renewPermit = jest.fn(async () => fresh());
     const gate = new PermitGate({ renewPermit }, lapsed(), new AbortController().signal, {
@@ -60,7 +60,7 @@ describe('PermitGate', () => {
     expect(renewPermit).toHaveBeenCalledWith(reclaim);
   });
 
-  it('blocks requests if the switch is on, the permit expires at once, or the call was aborted', async () => {
+  it('blocks requests if the switch is on, if a new permit has expired already, or if the call was aborted', async () => {
     const off = new AbortController();
     const refusing = { renewPermit: jest.fn().mockRejectedValue(new Error('on')) };
     const shut = new PermitGate(refusing, lapsed(), off.signal);
@@ -73,7 +73,7 @@ describe('PermitGate', () => {
     expect([shut, slow, given].map(({ opened }) => opened)).toEqual([false, false, false]);
   });
 
-  it('notes the sending once, before the first request leaves', async () => {
+  it('records once that sending begins, before the first request leaves', async () => {
     const steps: string[] = [];
     const renewPermit = async (): Promise<Permit> => {
       steps.push('renewed');
@@ -87,7 +87,7 @@ describe('PermitGate', () => {
     expect(steps).toEqual(['noted', 'renewed', 'renewed']);
   });
 
-  it('blocks the request if the sending cannot be noted, and notes it on the next attempt', async () => {
+  it('blocks the request if recording the sending fails, and records it on the next attempt', async () => {
     const noteSending = jest.fn<Promise<void>, []>().mockRejectedValueOnce(new Error('lost'));
     const renewPermit = async (): Promise<Permit> => fresh();
     const { signal } = new AbortController();

@@ -1,19 +1,18 @@
-// SQL: a list is one statement with its exact total.
+// SQL: claims of work in the same statements, many rows in one statement, and lists with their exact total.
 import { Injectable } from '@nestjs/common';
-import { BY_ID, countedList, readPage } from '../platform/counting/counted-list.js';
-import { Statements } from '../platform/database/statements.js';
+import { BY_ID, countedList, countOf, readPage } from '../platform/counting/counted-list.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { shownStart } from '../platform/text.js';
 import type { Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
-import * as sql from './deliveries.sql.js';
 import {
   type Delivery,
   type DeliveryStatus,
   type Ending,
-  isReached,
   MAX_ERROR,
+  MAX_REDELIVERED,
   NOTIFICATION,
   type Outcome,
   workOf,
@@ -24,17 +23,6 @@ export interface DeliveryListRequest extends PageRequest {
   readonly status?: readonly DeliveryStatus[];
   readonly sort: 'created_at' | '-created_at';
 }
-
-const deliveryList = countedList({
-  table: 'notification_deliveries',
-  columns: sql.deliveryColumns('notification_deliveries'),
-  counts: 'notification_delivery',
-  counted: {
-    channel_id: { filter: 'channelId', type: 'uuid', with: 'status' },
-    status: { filter: 'status', type: 'text' },
-  },
-  sorts: { created_at: BY_ID },
-});
 
 interface LoadedDelivery extends Delivery {
   readonly left_ms: number;
@@ -52,6 +40,175 @@ export interface EndedAttempt extends FoldedDelivery {
   readonly ending: Ending;
 }
 
+const statement =
+  (name: string) =>
+  (text: TemplateStringsArray, ...values: readonly unknown[]): Statement => ({
+    name: `notification_deliveries_${name}`,
+    text: String.raw(text, ...values),
+  });
+
+/** Columns of a Delivery. The last column with a name is used, so `attempts` are the attempts of the work. */
+const deliveryColumns = (row: string): string => {
+  const ofWork = (expression: string) =>
+    `(select ${expression} from work where kind = '${NOTIFICATION.name}' and ref = ${row}.id)`;
+  const dueAt = `case when due_at < 'infinity' and (ready or worker is null) then due_at end`;
+  return `${row}.*, coalesce(${ofWork('attempts')}, ${row}.attempts) as attempts,
+           coalesce(${ofWork(dueAt)}, ${row}.occurred_at) as next_attempt_at`;
+};
+
+const MAX_CARRIED = 500;
+/** Maximum waiting deliveries that a carrier reads, so that a flood does not delay each message. */
+const MAX_CANDIDATES = 2_000;
+const COLUMNS = deliveryColumns('delivery');
+
+const LOAD = statement('load')`
+    with claimed as materialized (
+      select id, ref from work
+       where id = any($1::bigint[]) and worker is not null and not ready
+         and fence = ($2::integer[])[array_position($1::bigint[], id)]
+       order by id for no key update)
+    select ${COLUMNS}, (extract(epoch from expires_at - now()) * 1000)::float8 as left_ms,
+           exists (select from notification_deliveries other where other.carried_by = delivery.id) as has_carried
+      from claimed
+     cross join lateral (
+       select * from notification_deliveries where id = claimed.ref offset 0) as delivery
+     where status = 'pending' and carried_by is null`;
+
+const canJoin = (row: string): string => `${row}.carried_by is null and ${row}.attempts = 0`;
+const isFree = (work: string): string =>
+  `(${work}.worker is null or ${work}.ref = any($2::uuid[]))`;
+
+/**
+ * Adds waiting deliveries to the message of a carrier: new incidents of the source (if critical, of the group), or other
+ * deliveries of the group. Only the first attempt adds, so that each attempt sends the same message. A delivery behind an
+ * earlier one about its incident is added only with it. Carried deliveries keep their work, so that later events wait.
+ * Pagers and programs get each event.
+ */
+const FOLD = statement('fold')`
+    with candidate as materialized (
+      select waiting.id
+        from notification_deliveries carrier
+       cross join lateral (
+         select * from notification_deliveries pending
+          where channel_id = carrier.channel_id and status = 'pending' and type = carrier.type
+            and ${canJoin('pending')} and group_key is not null and id <> carrier.id
+            and case when carrier.type = 'incident.created'
+                then (urgency = 1) = (carrier.urgency = 1) and payload ->> 'source' = carrier.payload ->> 'source'
+                  and (carrier.urgency > 1 or group_key = carrier.group_key)
+                else group_key = carrier.group_key end
+          order by id limit ${MAX_CANDIDATES}) as alike
+       cross join lateral (
+         select id, line from work
+          where kind = '${NOTIFICATION.name}' and ref = alike.id and ${isFree('work')} limit 1) as waiting
+       where carrier.id = $1 and carrier.group_key is not null and carrier.attempts = 0
+         and exists (select from notification_channels where id = carrier.channel_id and audience = 'people')
+         -- A scalar subquery with the order of an index: a join may read all work for each candidate.
+         and (select earlier.id from work earlier
+                join notification_deliveries other on other.id = earlier.ref
+               where earlier.kind = '${NOTIFICATION.name}' and earlier.line between waiting.line and waiting.line
+                 and earlier.died_at is null and earlier.id < waiting.id and earlier.ref <> carrier.id
+                 and not (other.group_key is not distinct from alike.group_key and ${canJoin('other')} and ${isFree('earlier')})
+               order by earlier.line, earlier.id limit 1) is null
+       order by alike.id limit $3),
+    free as materialized (
+      select id as work, ref from work
+       where id = any(array(select id from candidate)) and ${isFree('work')}
+       order by id for no key update skip locked),
+    taken as materialized (
+      select id from notification_deliveries alike
+       where id = any(array(select ref from free)) and status = 'pending' and ${canJoin('alike')}
+       order by id for no key update skip locked),
+    begun as (
+      update notification_deliveries set attempts = 1 where id = $1 and group_key is not null and attempts = 0),
+    parked as (
+      update work set ready = false, worker = null, fence = fence + 1, attempts = 0, due_at = 'infinity'
+       where id = any(array(select work from free join taken on taken.id = free.ref))),
+    joined as (
+      update notification_deliveries delivery set carried_by = $1
+       where id = any(array(select id from taken)) returning ${COLUMNS})
+    select * from joined
+    union all
+    select ${COLUMNS} from notification_deliveries delivery where carried_by = $1 and status = 'pending'`;
+
+/** Locks all rows of work that an end removes, in the order of the ids: see the statement that adds work. */
+const LOCK = statement('lock')`
+    select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`;
+
+/** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
+const END = statement('end')`
+    update notification_deliveries delivery
+       set status = ended.status, ended_at = case when ended.status <> 'pending' then now() end,
+           last_error = ended.error, attempts = ended.attempts
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::integer[])
+           as ended (id, carrier, status, error, attempts)
+     where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'
+       and delivery.carried_by is not distinct from ended.carrier
+    returning delivery.id, delivery.carried_by`;
+
+const WAITING = statement('waiting')`
+    select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`;
+
+const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
+           group_key = null, held_until = null`;
+
+/** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
+const reopen = (name: string, which: string) => statement(name)`
+    with carrier as (
+      update notification_deliveries delivery set ${ANEW}, carried_by = null
+       where id = any(array(
+         select id from notification_deliveries where channel_id = $1 and ${which} for update)) returning *),
+    carried as (
+      update notification_deliveries set ${ANEW}
+       where carried_by in (select id from carrier) and id not in (select id from carrier)),
+    waits_short as (
+      update work set attempts = 0 where kind = '${NOTIFICATION.name}' and ref in (select id from carrier) and worker is null)
+    select ${deliveryColumns('carrier')} from carrier order by position`;
+const REOPEN = reopen('reopen', 'id = $2');
+const REOPEN_DEAD = reopen(
+  'reopen_dead',
+  `status = 'dead' and ended_at >= $2 order by ended_at limit ${MAX_REDELIVERED}`,
+);
+
+const LATE = 'It expired after 24 hours, while the channel was paused, disabled or deleted.';
+
+/** Deliveries that expired without a claim, because their channel was disabled, deleted or paused. */
+const EXPIRE = statement('expire')`
+    with late as (
+      update notification_deliveries delivery
+         set status = 'dead', ended_at = now(), last_error = '${LATE}',
+             attempts = coalesce((select attempts from work where kind = '${NOTIFICATION.name}' and ref = delivery.id), attempts)
+       where id = any(array(
+         select waiting.id
+           from notification_channels channel
+          cross join lateral (
+            select id from notification_deliveries late
+             where channel_id = channel.id and status = 'pending'
+               and expires_at <= now() - interval '30 minutes'
+               and not exists (
+                 select from work where kind = '${NOTIFICATION.name}' and ref = late.id and worker is not null and not ready)
+             order by id limit $1 for update skip locked) as waiting
+          limit $1))
+      returning id, channel_id)
+    select late.id, channel.type
+      from late left join notification_channels channel on channel.id = late.channel_id and channel.deleted_at is null`;
+
+const PRUNE = statement('prune')`
+    delete from notification_deliveries
+     where id = any(array(
+       select id from notification_deliveries where id < $1 and status <> 'pending' order by id limit $2))
+    returning 1`;
+
+const deliveryList = countedList({
+  table: 'notification_deliveries',
+  columns: deliveryColumns('notification_deliveries'),
+  counts: 'notification_delivery',
+  counted: {
+    channel_id: { filter: 'channelId', type: 'uuid', with: 'status' },
+    status: { filter: 'status', type: 'text' },
+  },
+  sorts: { created_at: BY_ID },
+});
+
 @Injectable()
 export class DeliveriesRepository {
   constructor(
@@ -64,12 +221,12 @@ export class DeliveriesRepository {
   }
 
   async waiting(): Promise<number> {
-    return (await this.statements.rows<{ n: number }>(sql.WAITING))[0]!.n;
+    return (await this.statements.rows<{ n: number }>(WAITING))[0]!.n;
   }
 
   /** Makes a delivery, or dead deliveries, pending again. Returns them in the order of their insertion. */
   async reopen(tx: Tx, channelId: string, which: string | Date): Promise<Delivery[]> {
-    const statement = typeof which === 'string' ? sql.REOPEN : sql.REOPEN_DEAD;
+    const statement = typeof which === 'string' ? REOPEN : REOPEN_DEAD;
     const rows = await this.statements.rowsIn<Delivery>(tx, statement, [channelId, which]);
     await this.work.add(tx, NOTIFICATION, ...rows.map(workOf));
     return rows.map((row) => ({ ...row, attempts: 0 }));
@@ -78,13 +235,13 @@ export class DeliveriesRepository {
   /** Ends deliveries that have expired without a claim. Returns the types of their channels; null if deleted. */
   async expire(tx: Tx, most: number): Promise<(string | null)[]> {
     type Late = { id: string; type: string | null };
-    const rows = await this.statements.rowsIn<Late>(tx, sql.EXPIRE, [most]);
+    const rows = await this.statements.rowsIn<Late>(tx, EXPIRE, [most]);
     await this.work.cancel(tx, NOTIFICATION, idsOf(rows));
     return rows.map(({ type }) => type);
   }
 
   async prune(before: string, most: number): Promise<number> {
-    return (await this.statements.rows(sql.PRUNE, [before, most])).length;
+    return (await this.statements.rows(PRUNE, [before, most])).length;
   }
 
   async messages(
@@ -107,11 +264,11 @@ export class DeliveriesRepository {
 
   async load(tx: Tx, claims: readonly Pick<Claimed, 'id' | 'fence'>[]): Promise<LoadedDelivery[]> {
     const fences = claims.map(({ fence }) => fence);
-    return await this.statements.rowsIn(tx, sql.LOAD, [idsOf(claims), fences]);
+    return await this.statements.rowsIn(tx, LOAD, [idsOf(claims), fences]);
   }
 
   async fold(tx: Tx, id: string, own: readonly string[]): Promise<Delivery[]> {
-    return await this.statements.rowsIn(tx, sql.FOLD, [id, own, sql.MAX_CARRIED]);
+    return await this.statements.rowsIn(tx, FOLD, [id, own, MAX_CARRIED]);
   }
 
   /** Ends deliveries that need no message. */
@@ -127,16 +284,17 @@ export class DeliveriesRepository {
 
   async write(tx: Tx, attempts: readonly EndedAttempt[]): Promise<void> {
     if (attempts.some(({ carried }) => carried.length > 0)) {
-      await this.statements.rowsIn(tx, sql.LOCK, [idsOf(attempts.flatMap(membersOf))]);
+      await this.statements.rowsIn(tx, LOCK, [idsOf(attempts.flatMap(membersOf))]);
     }
     const ended = attempts.flatMap(({ delivery, carried, ending, outcome }): Delivery[] => {
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
       if (ending.kind === 'again') return [{ ...delivery, last_error }];
       const { kind: status } = ending;
       // The message has arrived, even if it is dead because one of several recipients rejected it.
-      const end = isReached(outcome)
-        ? ({ status: 'delivered', last_error: null } as const)
-        : { status, last_error };
+      const end =
+        outcome.kind === 'delivered'
+          ? ({ status: 'delivered', last_error: null } as const)
+          : { status, last_error };
       const others = carried.map((row) => ({ ...row, ...end, attempts: 0 }));
       return [{ ...delivery, status, last_error }, ...others];
     });
@@ -150,7 +308,7 @@ export class DeliveriesRepository {
     ended: readonly Delivery[],
   ): Promise<Pick<Delivery, 'id' | 'carried_by'>[]> {
     if (ended.length === 0) return [];
-    return await this.statements.rowsIn(tx, sql.END, [
+    return await this.statements.rowsIn(tx, END, [
       idsOf(ended),
       ended.map(({ carried_by }) => carried_by),
       ended.map(({ status }) => status),

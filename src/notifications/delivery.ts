@@ -1,28 +1,19 @@
 import type { NewWork } from '../platform/work/kind.js';
 
-/** The receiver rejects this message permanently, but may accept other messages. */
-export interface Refused {
-  readonly kind: 'refused';
-  readonly why: string;
-  /** True if the other recipients have the message, so that the channel works. */
-  readonly isPartly?: true;
-}
-
-/** The delivery is retried: the receiver did not respond, or an administrator can correct the cause, such as a revoked token. */
-export interface Failed {
-  readonly kind: 'failed';
+export interface Failure {
+  /**
+   * refused: the receiver rejects this message permanently, but may accept other messages. failed: the delivery is retried,
+   * because the receiver did not respond, or an administrator can correct the cause, such as a revoked token.
+   */
+  readonly kind: 'refused' | 'failed';
   readonly why: string;
   readonly retryAfterMs?: number;
   /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
   readonly isBusy?: true;
 }
 
-export type Outcome = { readonly kind: 'delivered' } | Refused | Failed;
-
-type Reached = Exclude<Outcome, Failed | Refused> | (Refused & { readonly isPartly: true });
-
-export const isReached = (outcome: Outcome): outcome is Reached =>
-  outcome.kind === 'delivered' || (outcome.kind === 'refused' && outcome.isPartly === true);
+/** `delivered` with a reason: some recipients refused the message, the others have it. */
+export type Outcome = Failure | { readonly kind: 'delivered'; readonly why?: string };
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -50,6 +41,8 @@ export interface Delivery {
 }
 
 export const MAX_ERROR = 500;
+/** Maximum deliveries per redelivery. Limits the time for which a transaction holds its locks. */
+export const MAX_REDELIVERED = 10_000;
 
 export const NOTIFICATION = { name: 'notification' } as const;
 
@@ -90,9 +83,9 @@ export function endingOf(
   { attempts, left_ms }: { readonly attempts: number; readonly left_ms: number },
   random: number,
 ): Ending {
-  if (outcome.kind === 'delivered') return outcome;
-  const error = outcome.why;
-  if (outcome.kind === 'refused' || left_ms <= 0) return { kind: 'dead', error };
+  const { kind, why: error } = outcome;
+  if (kind === 'delivered' && error === undefined) return { kind };
+  if (kind !== 'failed' || left_ms <= 0) return { kind: 'dead', error };
   const backoffMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1));
   // A delivery that exceeded the rate stays first until the receiver accepts more messages.
   const ownMs = outcome.isBusy ? SHORTEST_BUSY_MS : spread(backoffMs, random);
@@ -102,8 +95,11 @@ export function endingOf(
 }
 
 /** A message may cause a single failure. The channel causes several successive failures, even if each message is rejected. */
-export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
-  const { isBusy, retryAfterMs = 0 }: Partial<Failed> = outcome.kind === 'failed' ? outcome : {};
+export function pauseAfter(
+  { isBusy, retryAfterMs = 0 }: Failure,
+  failures: number,
+  random: number,
+): number {
   const asked = Math.min(LONGEST_ASKED_MS, retryAfterMs);
   if (isBusy) return Math.max(asked, SHORTEST_BUSY_MS);
   const further = failures - FAILURES_UNTIL_PROBING;

@@ -1,8 +1,8 @@
-// SQL: updates that return what they changed.
+// SQL: updates that return the changed rows.
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
-import { ActionsService } from '../actions/actions.service.js';
+import { Actions } from '../actions/actions.js';
 import { Incidents } from '../incidents/incidents.js';
 import { presentTime } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
@@ -30,16 +30,14 @@ import {
   ATTEMPT_MS,
   type Delivery,
   endingOf,
-  type Failed,
   FAILURES_UNTIL_PROBING,
-  isReached,
+  type Failure,
   laneOf,
   MAX_ERROR,
   NOTIFICATION,
   ONE_BY_ONE_MS,
   type Outcome,
   pauseAfter,
-  type Refused,
   UNHEALTHY_AFTER_MS,
 } from './delivery.js';
 import { foldedMessage, type PresentState } from './messages/folded-message.js';
@@ -76,7 +74,7 @@ export class DeliveryWork implements OnModuleInit {
     private readonly deliveries: DeliveriesRepository,
     private readonly channels: ChannelsRepository,
     private readonly incidents: Incidents,
-    private readonly actions: ActionsService,
+    private readonly actions: Actions,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
     private readonly work: Work,
@@ -223,7 +221,7 @@ export class DeliveryWork implements OnModuleInit {
         const { name, type } = channel;
         this.attemptCount.inc({ type, outcome: outcome.kind });
         if (ending.kind !== 'dead') continue;
-        this.deadCount.inc({ type }, isReached(outcome) ? 1 : membersOf(attempt).length);
+        this.deadCount.inc({ type }, outcome.kind === 'delivered' ? 1 : membersOf(attempt).length);
         const about = { channel: name, delivery: delivery.id, event: delivery.type };
         this.log.warn(about, `A notification is dead: ${ending.error}`);
       }
@@ -239,11 +237,12 @@ export class DeliveryWork implements OnModuleInit {
     for (const [id, ofChannel] of byChannel) {
       const recovers = ofChannel.some(
         ({ channel, outcome }) =>
-          isReached(outcome) && (channel.failing_since ?? channel.unhealthy_reported_at) !== null,
+          outcome.kind === 'delivered' &&
+          (channel.failing_since ?? channel.unhealthy_reported_at) !== null,
       );
       if (recovers) await this.storeSuccess(tx, id);
       for (const { channel, outcome } of ofChannel) {
-        if (isReached(outcome)) continue;
+        if (outcome.kind === 'delivered') continue;
         await this.storeFailure(tx, id, outcome, recovers ? 0 : channel.failures);
       }
     }
@@ -301,19 +300,12 @@ export class DeliveryWork implements OnModuleInit {
   }
 
   /** @param earlier successive failures before the attempt */
-  private async storeFailure(
-    tx: Tx,
-    id: string,
-    outcome: Failed | Refused,
-    earlier: number,
-  ): Promise<void> {
-    const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
-    const last_error = shownStart(outcome.why, MAX_ERROR);
+  private async storeFailure(tx: Tx, id: string, outcome: Failure, earlier: number): Promise<void> {
+    const { kind, why, isBusy } = outcome;
+    const last_error = shownStart(why, MAX_ERROR);
     // Each rejected message is lost, so each rejection counts. Failures of concurrent attempts count once.
     const counted =
-      outcome.kind === 'refused'
-        ? 'failures + 1'
-        : `greatest(failures, ${isBusy ? 0 : earlier + 1})`;
+      kind === 'refused' ? 'failures + 1' : `greatest(failures, ${isBusy ? 0 : earlier + 1})`;
     const [[after]] = await tx.query<[Pick<ChannelEntity, 'name' | 'failures'>[]]>(
       `update notification_channels
           set failures = ${counted}, failing_since = coalesce(failing_since, now()), last_error = $2

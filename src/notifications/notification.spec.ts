@@ -16,8 +16,8 @@ const wordsOf = (event: EventName, payload: object, subject_id = OF_ACTION) =>
 const factsOf = (...of: Parameters<typeof wordsOf>) =>
   Object.fromEntries(Object.entries(wordsOf(...of).facts).filter(([, value]) => value));
 
-describe('the words of an event', () => {
-  it('state target, reason, requester and end of an approval', () => {
+describe('the notification texts of events', () => {
+  it('state target, reason, requester and deadline of an approval', () => {
     const payload = {
       ...ACTION,
       reason: 'ransomware note seen',
@@ -85,7 +85,7 @@ describe('the words of an event', () => {
     expect(shownWords(messageAbout(event, { payload, ...subject })).headline).toBe(headline);
   });
 
-  it('leave out the target of a ticket or a message', () => {
+  it('omit the target of a ticket or a message', () => {
     for (const action_type of ['create_ticket', 'notify_channel', 'notify_user']) {
       expect(factsOf('action.completed', { ...ACTION, action_type })).not.toHaveProperty('Target');
     }
@@ -102,7 +102,7 @@ describe('the words of an event', () => {
     expect(wordsOf('action.failed', { ...ACTION, code }).request).toContain(request);
   });
 
-  it('name the person who reopened an incident, and its status', () => {
+  it('name the person who reopened an incident, and the status of the incident', () => {
     const payload = { ...INCIDENT, status: 'triaged', reopened_by: 'bob' };
     expect(wordsOf('incident.reopened', payload).headline).toBe('Incident reopened: INC-2026-0042');
     expect(factsOf('incident.reopened', payload)).toMatchObject({
@@ -150,7 +150,7 @@ describe('the words of an event', () => {
     );
   });
 
-  it('shorten the path in the message of a failed step, because it looks like a domain', () => {
+  it('shorten the path in the message of a failed step, because the path looks like a domain', () => {
     const payload = {
       playbook: 'p',
       playbook_version: 1,
@@ -225,7 +225,7 @@ describe('the words of an event', () => {
 const shown = (value: string) =>
   shownWords({ words: { headline: '', facts: { Title: value } } }).facts[0]!.value;
 
-describe('the shown words of a message', () => {
+describe('the shown texts of a message', () => {
   it.each([
     ['an address', 'see https://evil.example/a?b', 'see hxxps://evil[.]example/a?b'],
     ['a domain', 'log in at evil.example now', 'log in at evil[.]example now'],

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
@@ -13,7 +13,6 @@ import {
 import { ListAnswer } from '../platform/paging/page.js';
 import { shownType } from '../targets/target-contract.js';
 import { TargetController } from '../targets/target-controller.js';
-import { EVENT_SCHEMAS } from './notification.js';
 import { CHANNEL_TYPES } from './channel.js';
 import type { Delivery } from './delivery.js';
 import {
@@ -32,15 +31,11 @@ import {
 } from './notifications.dto.js';
 import { NotificationsService } from './notifications.service.js';
 
-/** The contract also contains the event schemas, which webhooks send but no response contains. */
 @ApiTags('Notifications')
-@ApiExtraModels(...EVENT_SCHEMAS)
 @Controller('api/notification-channels')
 @Requires('admin')
 export class NotificationsController extends TargetController({
   name: 'NotificationChannel',
-  short: 'Channel',
-  types: CHANNEL_TYPES.all,
   input: NotificationChannelInputDto,
   update: NotificationChannelUpdateDto,
   shown: NotificationChannelDto,

@@ -29,7 +29,7 @@ describe('presentTime', () => {
     expect([presentTime(), clockAheadMs()]).toEqual([NOON, undefined]);
   });
 
-  it('is the machine time while the clocks may agree', () => {
+  it('is the machine time while both clocks may agree', () => {
     measure(0);
     expect([presentTime(), clockAheadMs()]).toEqual([wall, 0]);
     measure(900, 2_000);
@@ -44,14 +44,14 @@ describe('presentTime', () => {
     expect(Math.abs(presentTime() - (wall - ms))).toBeLessThanOrEqual(1);
   });
 
-  it('keeps a precise measurement when the next one is slow', () => {
+  it('keeps a precise measurement if the next measurement is slow', () => {
     measure(HOUR);
     const found = clockAheadMs();
     measure(HOUR + 300, 2_000);
     expect(clockAheadMs()).toBe(found);
   });
 
-  it('continues steadily when somebody sets the machine clock', () => {
+  it('continues without a jump when somebody sets the machine clock', () => {
     measure(0);
     const before = presentTime();
     wall += HOUR;

@@ -24,7 +24,7 @@ describe('GrowingBuffer', () => {
     expect(reserved).toEqual([4_096, 6_000]);
   });
 
-  it('rejects a chunk without memory', () => {
+  it('rejects a chunk if no memory is left', () => {
     const { buffer } = growing();
     buffer.append(Buffer.from('abc'));
     expect(buffer.append(Buffer.alloc(20_000))).toBe(false);

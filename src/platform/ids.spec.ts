@@ -18,7 +18,7 @@ describe('newId', () => {
     expect(new Set(ids).size).toBe(1_000);
   });
 
-  it('keeps that order when ids of other times come between', () => {
+  it('returns sorted ids even if ids of other times come between', () => {
     const ids = Array.from({ length: 500 }, (_, n) => {
       newId(MOMENT - n);
       return newId(MOMENT + 2);
@@ -26,7 +26,7 @@ describe('newId', () => {
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('continues with the current time when a clock that was ahead is corrected', () => {
+  it('continues with the current time after the correction of a clock that was ahead', () => {
     newId(MOMENT + 60_000);
     for (let n = 0; n < 4_096; n += 1) newId(MOMENT + 3);
     const ids = Array.from({ length: 1_000 }, () => newId(MOMENT + 4));
@@ -39,7 +39,7 @@ const iso = (time: number, finer = ''): string =>
   new Date(time).toISOString().replace('Z', `${finer}Z`);
 
 describe('time bounds as id bounds', () => {
-  it('excludes exactly the ids of the same millisecond', () => {
+  it('exclude exactly the ids of the same millisecond', () => {
     fc.assert(
       fc.property(ms, (time) => {
         expect(newId(time) >= firstIdAfter(iso(time))).toBe(false);
@@ -50,7 +50,7 @@ describe('time bounds as id bounds', () => {
     );
   });
 
-  it('compares times that are finer than a millisecond exactly', () => {
+  it('are exact for times that are finer than a millisecond', () => {
     const time = Date.parse('2026-01-31T09:30:00.123Z');
     expect(newId(time) >= firstIdAfter(iso(time, '000001'))).toBe(false);
     expect(newId(time + 1) >= firstIdAfter(iso(time, '999999'))).toBe(true);
@@ -61,7 +61,7 @@ describe('time bounds as id bounds', () => {
     );
   });
 
-  it('accepts times before the first and after the last time of an id', () => {
+  it('accept times before the first and after the last possible id', () => {
     expect(firstIdAfter('0001-01-01T00:00:00Z')).toBe(firstIdAt(0));
     expect(newId(Date.now()) < endIdBefore('9999-12-31T23:59:59.999Z')).toBe(true);
   });

@@ -36,7 +36,7 @@ describe('A JSON pointer', () => {
     expect(resolvePointer({ '~1': 'tilde', '/': 'slash' }, '/~01')).toBe('tilde');
   });
 
-  it.each(['foo', ' /foo', '#/foo', '/a~', '/a~2b', '/~/x', '~0'])('is not %j', (text) => {
+  it.each(['foo', ' /foo', '#/foo', '/a~', '/a~2b', '/~/x', '~0'])('cannot be %j', (text) => {
     expect(parsePointer(text)).toBeUndefined();
     expect(resolvePointer(DOCUMENT, text)).toBeUndefined();
   });
@@ -65,7 +65,7 @@ describe('A JSON pointer', () => {
   });
 
   it.each(['plain', 'a/b', 'm~n', '~1', '', '__proto__'])(
-    'made from the key %j resolves to it',
+    'from the key %j resolves to the value of that key',
     (key) => {
       const value = JSON.parse(`{"x":{${JSON.stringify(key)}:7}}`) as unknown;
       expect(resolvePointer(value, pointerTo('/x', key))).toBe(7);

@@ -36,64 +36,46 @@ import { ScrapedGauges } from './metrics/scraped-gauges.js';
 export class UnknownAddressController {
   @All()
   refuse(): never {
-    throw new Error('The RequestGuard lets nobody pass.');
+    throw new Error('No authentication is configured, so the RequestGuard refuses every request.');
   }
 }
 
 /** Once for all apps of the process, which share the metrics. */
 const prometheus = PrometheusModule.register({ controller: MetricsController });
 
-/* The modules of the platform. Each of them is global: every other module may inject what they export. */
-
+/** Providers that every other module may inject. The caller opens and closes the data source: see openDatabase. */
 @Global()
 @Module({})
 export class PlatformModule {
-  /** The caller opens and closes the data source: see openDatabase. */
+  constructor(work: Work, statements: Statements, dataSource: DataSource) {
+    work.every('count-fold', 2, () => foldCounts(statements));
+    work.every('idempotency.prune', 600, (signal) => pruneKeys(dataSource, signal));
+  }
+
   static on(settings: Settings, dataSource: DataSource): DynamicModule {
     const throttler = ThrottlerModule.forRootAsync({
       inject: [LimitStorage],
       // A placeholder: RateLimitGuard chooses the limit of each request by handler and principal.
       useFactory: (storage: LimitStorage) => ({ storage, throttlers: [{ ttl: 60_000, limit: 0 }] }),
     });
-    const shared: Provider[] = [
+    const providers: Provider[] = [
       { provide: Settings, useValue: settings },
       { provide: DataSource, useValue: dataSource },
       ...[Transactions, Statements, ReservedConnections],
-      ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
-      ...[Targets, OutboundHttp, OutboundSmtp],
-      {
-        provide: LimitStorage,
-        useFactory: (own: Settings) => LimitStorage.open(own),
-        inject: [Settings],
-      },
-      ...[FailureLimits, LimitCounter],
+      ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections, BodyMemory],
+      ...[Resolver, Targets, OutboundHttp, OutboundSmtp],
+      ...[Work, WorkRepository, DomainEvents],
+      { provide: LimitStorage, useFactory: () => LimitStorage.open(settings) },
+      { provide: SecretKeys, useFactory: () => loadSecretKeys(settings) },
+      ...[SecretBox, FailureLimits, LimitCounter],
       ...[...METRICS, HttpMetrics, ScrapedGauges],
     ];
     return {
       module: PlatformModule,
       imports: [throttler, prometheus],
       controllers: [ApiMetricsController, UnknownAddressController],
-      providers: [...shared, BodyMemory, Resolver],
-      exports: [...shared, throttler],
+      providers,
+      exports: [...providers, throttler],
     };
-  }
-}
-
-@Global()
-@Module({
-  providers: [{ provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] }, SecretBox],
-  exports: [SecretKeys, SecretBox],
-})
-export class SecretsModule {}
-
-@Global()
-@Module({
-  providers: [Work, WorkRepository, DomainEvents],
-  exports: [DomainEvents, Work],
-})
-export class WorkModule {
-  constructor(work: Work, statements: Statements, dataSource: DataSource) {
-    work.every('count-fold', 2, () => foldCounts(statements));
-    work.every('idempotency.prune', 600, (signal) => pruneKeys(dataSource, signal));
   }
 }

@@ -7,7 +7,7 @@ describe('storable text', () => {
     ['a\0b', 'a\ufffdb'],
     ['\ud83d', '\ufffd'],
     ['\ude00\ud83d', '\ufffd\ufffd'],
-  ])('is made of %j', (text, expected) => expect(storable(text)).toBe(expected));
+  ])('can be made from %j', (text, expected) => expect(storable(text)).toBe(expected));
 
   it('is never split within a character', () => {
     expect(shownStart('ab😀', 4)).toBe('ab😀');
@@ -27,7 +27,7 @@ describe('nfkc', () => {
     expect(nfkc(text)).toBe(expected.normalize('NFC')),
   );
 
-  it('keeps as many marks as any script uses on a letter', () => {
+  it('keeps eight marks on a letter, as many as any script uses', () => {
     const eight = `b${'\u0316'.repeat(8)}`;
     expect(nfkc(eight)).toBe(eight);
     expect(nfkc(`${eight}\u0301\u0316\uff9e c\u0316`)).toBe(`${eight} c\u0316`);

@@ -15,7 +15,7 @@ const content = (change: Partial<PlaybookDefinition>, name = 'one') => ({
 });
 
 describe('definitionAfter', () => {
-  it('keeps absent fields and removes fields whose text is empty', () => {
+  it('keeps fields that the change does not name, and removes fields whose new text is empty', () => {
     const before = content({ description: 'D', instructions: 'I', auto_run: true }).definition;
     expect(definitionAfter(before, {})).toStrictEqual(before);
     const without = content({ instructions: 'I', auto_run: true }).definition;
@@ -27,7 +27,7 @@ describe('definitionAfter', () => {
     });
   });
 
-  it('returns a definition that JSON does not change', () => {
+  it('returns a definition that stays the same in JSON', () => {
     const definition = content({ variables: { a: null }, steps: [] }).definition;
     expect(JSON.parse(JSON.stringify(definition))).toStrictEqual(definition);
   });
@@ -60,7 +60,7 @@ describe('isForManagers', () => {
       [content({ trust_verdict: true }), content({ ...trusted.definition, variables: { a: 1 } })],
       true,
     ],
-  ])('returns whether a manager must make the change: %s', (_, [before, after], expected) => {
+  ])('returns whether only a manager may make the change: %s', (_, [before, after], expected) => {
     expect(isForManagers(before, after)).toBe(expected);
   });
 });
@@ -77,7 +77,7 @@ describe('onlyStops', () => {
     expect(onlyStops(before, content({ ...before.definition, ...change }))).toBe(expected);
   });
 
-  it('returns false for an enabled or renamed playbook', () => {
+  it('returns false if the change enables or renames the playbook', () => {
     const stopped = content({ enabled: false });
     expect(onlyStops(stopped, content({}))).toBe(false);
     expect(onlyStops(stopped, content({ enabled: false }, 'two'))).toBe(false);

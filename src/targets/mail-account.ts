@@ -4,7 +4,7 @@ import type { FieldError } from '../platform/errors/app-error.js';
 import type { MailServer } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
 import { problemAt, refusedTarget } from './target-check.js';
-import { type ConfigOf, secret, text } from './target-config.js';
+import { type ConfigOf, optional, secret, text } from './target-config.js';
 import { storable } from '../platform/text.js';
 
 const SUBMISSION_PORT = 587;
@@ -27,18 +27,17 @@ export const MAIL_SERVER_PROPERTIES = {
     description:
       'TLS from the start, as on port 465. Otherwise STARTTLS is used, and only servers in a private network may lack it.',
   },
-  username: text(
-    'User name at the mail server, together with `password`. Without both, there is no login.',
-    { minLength: 1, maxLength: 320 },
+  username: optional(
+    text(
+      'User name at the mail server, together with `password`. Without both, there is no login.',
+      { minLength: 1, maxLength: 320 },
+    ),
   ),
-  password: secret('Password at the mail server.', {}),
+  password: optional(secret('Password at the mail server.')),
   from: text('Sender address, such as soc@example.com.', { minLength: 3, maxLength: 320 }),
 } as const;
 
-type MailAccount = ConfigOf<{
-  readonly properties: typeof MAIL_SERVER_PROPERTIES;
-  readonly required: readonly ['host', 'from'];
-}>;
+type MailAccount = ConfigOf<{ readonly properties: typeof MAIL_SERVER_PROPERTIES }>;
 
 export function serverOf({ port, secure, ...config }: MailAccount): MailServer {
   const { username: user, password: pass } = config;

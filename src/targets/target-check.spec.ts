@@ -213,7 +213,7 @@ describe('configProblems', () => {
     expect(inField(config)).toEqual([{ field, code, message: `${field} ${rule}.` }]);
   });
 
-  it('names a missing field, and a configuration that is not an object', () => {
+  it('reports a missing field, and a configuration that is not an object', () => {
     expect(problems({})).toEqual([
       { field: 'config.url', code: 'required', message: 'config.url is required.' },
     ]);
@@ -222,7 +222,7 @@ describe('configProblems', () => {
     ]);
   });
 
-  it('names every invalid field once: missing, unknown, then the others', () => {
+  it('names every invalid field once: first missing fields, then unknown fields, then other fields', () => {
     const wrong = { path: 'a text that is too long', other: 1, port: 0, headers: { 'A B': 7 } };
     expect(problems(wrong).map(({ field, code }) => `${field} ${code}`)).toEqual([
       'config.url required',

@@ -40,7 +40,7 @@ describe('withDefaults', () => {
 describe('changeConfig', () => {
   const before = { headers: { 'X-A': '1', 'x-b': '2' }, secrets: { Token: '3', constructor: '4' } };
 
-  it('treats another spelling of a name as the same only if the map ignores case', () => {
+  it('ignores upper and lower case in a name only if the map does', () => {
     const change = {
       headers: { 'x-a': '5', 'X-B': null, constructor: '6' },
       secrets: { token: '7', CONSTRUCTOR: null },
@@ -51,7 +51,7 @@ describe('changeConfig', () => {
     });
   });
 
-  it('removes optional fields by null, and leaves required ones to be rejected', () => {
+  it('removes an optional field that is null, and leaves null in a required field for the check to reject', () => {
     const schema: ConfigSchema = { ...SCHEMA, required: ['secure'] };
     const whole = { ...before, secure: true, token: 'abc', base_url: 'https://a.example.com' };
     const change = { headers: null, token: null, base_url: null, secure: null, constructor: null };

@@ -7,11 +7,15 @@ type Rules = Readonly<
   Omit<SchemaObject, 'type' | 'enum' | 'required' | 'items' | 'properties' | 'additionalProperties'>
 >;
 
+/** A symbol, because JSON Schema lists the required fields instead. */
+const OPTIONAL = Symbol('optional');
+
 /** Keywords of JSON Schema. `writeOnly` marks a secret or a map of secrets, which are encrypted and never returned. */
 export interface ValueSchema extends Rules {
   readonly type:
     'string' | 'integer' | 'boolean' | 'array' | 'object' | readonly ['object', 'string'];
   readonly enum?: readonly string[];
+  readonly [OPTIONAL]?: true;
   readonly default?: string | number | boolean;
   /** `uri-with-query` for an address that may contain a token in its query. */
   readonly format?: 'uri' | 'uri-with-query';
@@ -37,29 +41,35 @@ export interface ConfigSchema extends ValueSchema {
   readonly additionalProperties: false;
 }
 
-export function fields<
-  const Properties extends ConfigSchema['properties'],
-  const Required extends readonly (keyof Properties & string)[],
->(properties: Properties, required: Required, description?: string) {
+/** Fields are required, unless they are `optional` or have a default. */
+export function fields<const Properties extends ConfigSchema['properties']>(
+  properties: Properties,
+  description?: string,
+) {
+  const required = Object.entries<ValueSchema>(properties)
+    .filter(([, schema]) => !schema[OPTIONAL] && schema.default === undefined)
+    .map(([name]) => name);
   const additionalProperties = false;
   return { type: 'object', description, properties, required, additionalProperties } as const;
 }
 
-export function text<const More extends Partial<ValueSchema>>(
-  description: string,
-  more: More & { readonly maxLength: number },
-) {
-  return { type: 'string', description, ...more } as const;
-}
+export const optional = <const Schema extends ValueSchema>(schema: Schema) =>
+  ({ ...schema, [OPTIONAL]: true }) as const;
 
-export function address<const More extends Partial<ValueSchema>>(description: string, more: More) {
-  return text(description, { format: 'uri', minLength: 8, maxLength: 2_000, ...more });
-}
+type More = Omit<ValueSchema, 'type'>;
+type Text = More & { readonly type: 'string' };
 
-export function secret<const More extends Partial<ValueSchema>>(description: string, more: More) {
-  const length = { minLength: SHORTEST_SECRET, maxLength: 1_000 };
-  return text(description, { writeOnly: true, ...length, ...more });
-}
+export const text = (description: string, more: More & { readonly maxLength: number }): Text => ({
+  type: 'string',
+  description,
+  ...more,
+});
+
+export const address = (description: string, more: More = {}): Text =>
+  text(description, { format: 'uri', minLength: 8, maxLength: 2_000, ...more });
+
+export const secret = (description: string, more: More = {}): Text =>
+  text(description, { writeOnly: true, minLength: SHORTEST_SECRET, maxLength: 1_000, ...more });
 
 interface PlainValues {
   readonly string: string;
@@ -81,17 +91,14 @@ type ValueOf<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
             ? string | Readonly<Record<string, unknown>>
             : unknown;
 
-type Fields = Pick<ConfigSchema, 'properties' | 'required'>;
-
 /** A configuration that is valid by the schema, with its defaults. */
-export type ConfigOf<Schema extends Fields> = {
-  readonly [Name in keyof Schema['properties']]:
-    | ValueOf<Schema['properties'][Name]>
-    | (Name extends Schema['required'][number]
-        ? never
-        : Schema['properties'][Name] extends { readonly default: unknown }
-          ? never
-          : undefined);
+export type ConfigOf<
+  Schema extends Pick<ConfigSchema, 'properties'>,
+  Properties = Schema['properties'],
+> = {
+  readonly [Name in keyof Properties]:
+    | ValueOf<Properties[Name]>
+    | (Properties[Name] extends { readonly [OPTIONAL]: true } ? undefined : never);
 };
 
 /** A configuration from JSON: values may be null, but not undefined. */

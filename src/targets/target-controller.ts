@@ -11,7 +11,6 @@ import {
   Res,
   type Type,
 } from '@nestjs/common';
-import { ApiBody } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
@@ -23,16 +22,12 @@ import {
   ApiErrorMeanings,
   ApiErrors,
   ApiIfMatch,
-  ApiSchemas,
   DeletedResourceDto,
   ETAG_HEADER,
   Operation,
-  ref,
 } from '../platform/openapi/answers.js';
 import { ListAnswer, PageQueryDto, SortWords } from '../platform/paging/page.js';
 import {
-  type RequestsByType,
-  schemasByType,
   type ShownTarget,
   type ShownType,
   type TargetInput,
@@ -42,7 +37,9 @@ import {
 import { TARGET_SORTS, type TargetRow, type TargetSort } from './target-rows.js';
 import type { Changed, TargetsService } from './targets-service.js';
 
-interface Definition<Row, Input extends TargetInput, Update, Shown> extends RequestsByType<Input> {
+interface Definition<Row, Input, Update, Shown> {
+  readonly name: string;
+  readonly input: Type<Input>;
   readonly update: Type<Update>;
   readonly shown: Type<ShownTarget>;
   readonly changed?: Type<Shown>;
@@ -105,8 +102,6 @@ export function TargetController<
       `Create a ${noun}`,
       `The list of types describes the \`config\` of each type. Secrets can be written but not read. ${effects.create}`,
     )
-    @ApiSchemas(schemasByType(definition))
-    @ApiBody({ required: true, schema: ref(`${name}Input`) })
     @ApiAnswer(201, `The ${noun}.`, changed)
     @ApiErrorMeanings({
       conflict: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
@@ -183,6 +178,8 @@ export function TargetController<
 
     private show(reply: FastifyReply, row: Changed<Row>): Shown {
       if (hasVersions) setEtag(reply, row.version);
+      // A 304 would hide the status, which changes without a new version.
+      delete reply.request.headers['if-none-match'];
       return present(row);
     }
   }

@@ -41,7 +41,7 @@ const HOST: ConfigSchema = {
 describe('originsOf', () => {
   const login = { login_url: 'https://login.example' };
 
-  it('reads every address, or its default', () => {
+  it('returns the origin of every address field, or of its default', () => {
     expect(originsOf(TWO_ADDRESSES, login)).toEqual([
       'https://graph.vendor.example',
       'https://login.example',
@@ -54,7 +54,7 @@ describe('originsOf', () => {
     ['https://vendor.example', 'https://vendor.example:8443', false],
     ['https://vendor.example', 'https://vendor.example.evil.example', false],
     ['https://vendor.example', 'https://vendor.example.', false],
-  ])('compares the addresses %s and %s: the same origin: %j', (before, after, same) => {
+  ])('given the addresses %s and %s, returns the same origin: %j', (before, after, same) => {
     const of = (base_url: string) => originsOf(TWO_ADDRESSES, { ...login, base_url })[0];
     expect(of(before) === of(after)).toBe(same);
   });
@@ -64,7 +64,7 @@ describe('originsOf', () => {
     [{ host: 'mail.example', secure: true }, false],
     [{ host: 'mail.example', port: 465 }, false],
     [{ host: 'mail.evil.example' }, false],
-  ])('compares host, port and TLS with those of %j: the same: %j', (after, same) => {
+  ])('given another host, port or TLS mode, %j, returns the same origin: %j', (after, same) => {
     const before = originsOf(HOST, { host: 'mail.example' })[0];
     expect(originsOf(HOST, after)[0] === before).toBe(same);
   });
@@ -78,18 +78,18 @@ describe('secretsNotGivenAgain', () => {
   };
   const kept = (change: Config): string[] => secretsNotGivenAgain(TWO_ADDRESSES, stored, change);
 
-  it('names each secret that a change does not contain', () => {
+  it('names each secret that the change does not give again', () => {
     expect(kept({})).toEqual(['client_secret', 'headers.authorization', 'headers.x.y']);
     expect(kept({ headers: { authorization: 'two' } })).toEqual(['client_secret', 'headers.x.y']);
   });
 
-  it('omits secrets that are given again, also with the same value, or removed', () => {
+  it('omits a secret that is removed or given again, even with the same value', () => {
     const headers = { authorization: null, 'x.y': 'three' };
     expect(kept({ client_secret: 'one', headers })).toEqual([]);
   });
 });
 
-describe('the addresses of secrets', () => {
+describe('the check of an address that receives secrets', () => {
   const found = (base_url: string, more: Config = { client_secret: 'one' }): string[] => {
     const config = { base_url, login_url: 'https://login.example', ...more };
     const problems = addressProblems(
@@ -106,9 +106,7 @@ describe('the addresses of secrets', () => {
     'http://localhost.evil.com',
     'http://[2606:4700::1111]',
     'http://corp.com',
-  ])('rejects %s if secrets are sent to it', (url) =>
-    expect(found(url)).toEqual(['config.base_url']),
-  );
+  ])('rejects %s', (url) => expect(found(url)).toEqual(['config.base_url']));
 
   it.each([
     'https://vendor.example.com',
@@ -118,9 +116,9 @@ describe('the addresses of secrets', () => {
     'http://firewall.default.svc.cluster.local',
     'http://10.1.2.3',
     'http://127.0.0.1',
-  ])('allows %s if secrets are sent to it', (url) => expect(found(url)).toEqual([]));
+  ])('allows %s', (url) => expect(found(url)).toEqual([]));
 
-  it('allows plain http without secrets', () => {
+  it('allows plain http if the configuration has no secrets', () => {
     expect(found('http://vendor.example.com', {})).toEqual([]);
   });
 });
@@ -168,7 +166,7 @@ describe('addressProblems', () => {
     expect(problems({ base_url })).toEqual([]);
   });
 
-  it('judges every field that is an address, and no other field', () => {
+  it('checks every address field, and no other field', () => {
     const config = {
       base_url: 'https://1.1.1.1',
       login_url: 'http://10.0.0.1',
@@ -177,7 +175,7 @@ describe('addressProblems', () => {
     expect(problems(config)).toEqual(['config.login_url target_refused']);
   });
 
-  it('allows what the site allows, but never cloud metadata', () => {
+  it('allows addresses that the site allows, but never cloud metadata', () => {
     expect(problems({ base_url: 'http://10.1.2.3' }, ['10.0.0.0/8'])).toEqual([]);
     expect(problems({ base_url: 'http://169.254.169.254' }, ['169.254.0.0/16'])).toHaveLength(1);
   });

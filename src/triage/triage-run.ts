@@ -59,8 +59,8 @@ export type NotApplied = (typeof NOT_APPLIED)[number];
 export const REPORT = 'report/';
 
 /**
- * A run, with the contract of the columns that responses show. While a run is `queued`, its work row shows if an attempt is in
- * progress, and when the next attempt begins.
+ * A run, with the contract of the columns that responses show. A running run is `queued` in its row: its work row shows if an attempt
+ * is in progress, and when the next attempt begins.
  */
 @Entity('triage_runs')
 export class TriageRunEntity {
@@ -71,8 +71,9 @@ export class TriageRunEntity {
   @Column({ type: 'uuid' })
   readonly incident_id: string;
 
+  @Choice('TriageStatus', RUN_STATUSES)
   @Column({ type: 'text', collation: 'C' })
-  readonly status: Exclude<RunStatus, 'running'>;
+  readonly status: RunStatus;
 
   @Text({ description: 'A person, a key, or `webhook:<source>` for a source with `auto_triage`.' })
   @Column({ type: 'text' })
@@ -170,9 +171,8 @@ export const RUN_COLUMNS = columnsOf(TriageRunEntity, []);
 const DETAILS = ['points', 'tool_calls'] as const;
 export const LISTED_COLUMNS = columnsOf(TriageRunEntity, DETAILS);
 
-export type TriageRun = Omit<TriageRunEntity, 'status' | (typeof DETAILS)[number]> &
+export type TriageRun = Omit<TriageRunEntity, (typeof DETAILS)[number]> &
   Partial<Pick<TriageRunEntity, (typeof DETAILS)[number]>> & {
-    readonly status: RunStatus;
     /** Only for a run that waits because of an `error`. */
     readonly next_attempt_at?: Date | null;
   };
@@ -190,16 +190,9 @@ export class TriageTokensDto {
 
 const TOKENS = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'tokens_at'] as const;
 
-export class TriageRunSummaryDto extends OmitType(TriageRunEntity, [
-  ...(['id', 'status'] as const),
-  ...DETAILS,
-  ...TOKENS,
-]) {
+export class TriageRunSummaryDto extends OmitType(TriageRunEntity, ['id', ...DETAILS, ...TOKENS]) {
   @Id('TriageRunId')
   readonly triage_id: string;
-
-  @Choice('TriageStatus', RUN_STATUSES)
-  readonly status: RunStatus;
 
   @Flag({ optional: true, description: 'Whether the incident got the verdict of a completed run.' })
   readonly applied?: boolean;

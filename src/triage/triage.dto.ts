@@ -1,4 +1,9 @@
-import { type Classification, CLASSIFICATIONS } from '../incidents/incident.js';
+import {
+  type Classification,
+  CLASSIFICATIONS,
+  Evidence,
+  Indicator,
+} from '../incidents/incident.js';
 import { PageQueryDto, sortWords } from '../platform/paging/page.js';
 import {
   Choice,
@@ -7,7 +12,6 @@ import {
   Flag,
   JsonObject,
   NestedList,
-  Scalar,
   Text,
   Texts,
 } from '../platform/validation/fields.js';
@@ -38,31 +42,6 @@ export class TriageRunsQueryDto extends PageQueryDto {
   readonly sort: (typeof SORTS)[number] = '-created_at';
 }
 
-export class TriageIndicatorDto {
-  @Text()
-  readonly type: string;
-
-  @Text()
-  readonly value: string;
-
-  @Text({ optional: true, description: 'Place of the indicator in raw_data.' })
-  readonly found_in?: string;
-}
-
-export class TriageEvidenceDto {
-  @Text({
-    description:
-      '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
-  })
-  readonly source: string;
-
-  @Text({ description: 'A JSON pointer from the root of the source.' })
-  readonly pointer: string;
-
-  @Scalar({ description: 'Value at the pointer. Code has checked it.' })
-  readonly value: string | number | boolean;
-}
-
 /** Verdict of a run, even if it did not become the verdict of the incident. */
 export class TriageVerdictDto {
   @Choice('Classification', CLASSIFICATIONS)
@@ -77,14 +56,14 @@ export class TriageVerdictDto {
   @Text()
   readonly reasoning: string;
 
-  @NestedList(() => TriageIndicatorDto)
-  readonly indicators: readonly TriageIndicatorDto[];
+  @NestedList(() => Indicator)
+  readonly indicators: readonly Indicator[];
 
   @Texts({ description: 'MITRE ATT&CK techniques.' })
   readonly mitre_techniques: readonly string[];
 
-  @NestedList(() => TriageEvidenceDto, { description: 'Evidence that code has checked.' })
-  readonly evidence: readonly TriageEvidenceDto[];
+  @NestedList(() => Evidence, { description: 'Evidence that code has checked.' })
+  readonly evidence: readonly Evidence[];
 }
 
 export class TriageToolCallDto {

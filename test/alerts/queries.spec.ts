@@ -73,7 +73,7 @@ const isWhole = (samples: readonly Sample[]): boolean =>
     samples.some(({ name }) => name === gauge),
   );
 
-describe('after the story of the examples', () => {
+describe('after all requests of the recorded examples', () => {
   const folder = mkdtempSync(join(tmpdir(), 'its-dashboard-'));
   let before: ReadonlyMap<string, number>;
   let after: readonly Sample[] = [];
@@ -125,7 +125,7 @@ describe('after the story of the examples', () => {
     expect(lackOfData(expr)).toBeUndefined();
   });
 
-  it.each([...new Set(chosen)])('the alerts find the series %s', (selector) => {
+  it.each([...new Set(chosen)])('the alerts find data for the series %s', (selector) => {
     expect(lackOfData(selector)).toBeUndefined();
   });
 });

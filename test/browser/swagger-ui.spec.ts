@@ -121,7 +121,7 @@ describe('Swagger UI in a browser', () => {
     ['Incidents', 'listIncidents'],
     ['Webhooks', 'listWebhookEvents'],
     ['Playbooks', 'listPlaybooks'],
-  ])('sets no filter that the user did not choose: %s %s', async (tag, id) => {
+  ])('leaves the filters of %s %s empty until the user chooses a value', async (tag, id) => {
     const block = await blockOf(tag, id);
     const filters = block.locator('tr[data-param-in="query"]:not([data-param-name*="page"]) input');
     const values = await filters.evaluateAll((all) =>
@@ -141,7 +141,7 @@ describe('Swagger UI in a browser', () => {
     expect(state.body.data.active).toBe(false);
   });
 
-  it('leaves an incident unchanged after clicks alone, and updates it without a version', async () => {
+  it('does not change an incident if the user only clicks, and changes it without If-Match', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'phishing', source: 'test', title: 'Mine', severity: 'low' },
@@ -259,18 +259,7 @@ describe('Swagger UI in a browser', () => {
     await band.waitFor({ state: 'hidden' });
   });
 
-  it('collapses errors into one expandable line per status', async () => {
-    const block = await blockOf('Access', 'getMe');
-    const line = block.locator('.its-error', { hasText: '429' }).getByRole('button');
-    expect(await line.innerText()).toBe('rate_limited');
-    const example = block.locator('.responses-inner', { hasText: '"code": "rate_limited"' });
-    expect(await example.count()).toBe(0);
-    await line.press('Enter');
-    await example.waitFor();
-    expect(await line.getAttribute('aria-expanded')).toBe('true');
-  });
-
-  it('finds operations by path, title, tag, description, example and the words of analysts', async () => {
+  it('finds operations by path, title, tag, description, example and usual words of analysts', async () => {
     for (const [words, id] of [
       ['KILL switch', 'activateKillSwitch'],
       ['JOBS/dead', 'listDeadJobs'],
@@ -384,24 +373,19 @@ describe('Swagger UI in a browser', () => {
   it('marks operations that the role of the user may not call', async () => {
     const { context, other } = await pageOf('analyst');
     await other.getByText('Delete an incident (needs the role admin)').waitFor();
-    const marked = other.locator('.its-beyond');
-    expect(await marked.locator('[id$="-deleteIncident"]').count()).toBe(1);
-    expect(await marked.locator('[id$="-createIncident"]').count()).toBe(0);
+    expect(await other.getByText('Create an incident (needs').count()).toBe(0);
     await context.close();
   });
 
-  it('sorts by the fields in the order in which they were selected', async () => {
+  it('sorts by the fields that the user types', async () => {
     const block = await blockOf('Incidents', 'listIncidents');
-    const list = block.locator('tr[data-param-name="sort"] select');
-    await list.locator('option[value="-severity"]').click();
-    await list.locator('option[value="created_at"]').click({ modifiers: ['Control'] });
-    expect(await block.locator('.its-order').innerText()).toBe('-severity, created_at');
+    await block.locator('tr[data-param-name="sort"] input').fill('-severity,created_at');
     expect((await execute(block)).status).toContain('200');
     const sent = await block.locator('.request-url pre').innerText();
     expect(decodeURIComponent(sent)).toContain('sort=-severity,created_at');
   });
 
-  it('scrolls the target of a link in a message into view', async () => {
+  it('scrolls to the incident that a link in a message names', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
       body: { incident_type: 'other', source: 'test', title: 'In sight' },

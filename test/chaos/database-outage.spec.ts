@@ -73,7 +73,7 @@ const WAYS = [
   ['POST', '/test-only/db/write'],
 ] as const;
 
-describe('while the database is out', () => {
+describe('the service during a database outage', () => {
   let server: PrivateServer;
   let proxy: TcpProxy;
   let app: TestApp;
@@ -195,7 +195,7 @@ describe('while the database is out', () => {
     expect((await sessions()).filter((pid) => before.includes(pid))).toEqual([]);
   });
 
-  it('continues after the server crashed and restarted', async () => {
+  it('continues after the server has crashed and restarted', async () => {
     server.crash();
     for (const [method, path] of WAYS) {
       const { status } = await app.request(method, path);

@@ -99,7 +99,7 @@ describe('notifications while replicas are killed with SIGKILL', () => {
   };
 
   it(
-    'delivers every real event at least once, with its id and in the order of its incident',
+    'arrive at least once for every committed event, with its id and in the order of the events of the incident',
     async () => {
       replicas.push(await start(), await start());
       const channel = {

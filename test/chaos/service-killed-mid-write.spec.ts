@@ -26,7 +26,7 @@ function processesOf(folder: string): readonly string[] {
     });
 }
 
-describe('the service with its own database, killed with SIGKILL in the middle of writes', () => {
+describe('the service with the embedded database, killed with SIGKILL in the middle of writes', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'its-chaos-data-'));
   const { key } = createKey();
   const settings = { BOOTSTRAP_ADMIN_API_KEY: key };

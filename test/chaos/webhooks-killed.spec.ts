@@ -153,7 +153,7 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
     });
 
   it(
-    'create exactly one incident for each acknowledged receipt, and no incident without an event',
+    'create exactly one incident for each acknowledged request, and no incident without an event',
     async () => {
       let service = await start();
       await registerStorm(service.url, key);

@@ -45,7 +45,7 @@ describe('work whose process is killed', () => {
     { point: 'noted', effects: 0, outcome: 'unknown' },
     { point: 'done', effects: 1, outcome: 'unknown' },
     { point: 'ended', effects: 1, outcome: 'certain' },
-  ] as const)('killed at $point, has its effect at most once and ends once', async (expected) => {
+  ] as const)('killed at $point, has at most one effect and ends once', async (expected) => {
     const { point, effects, outcome } = expected;
     await add('effects', 1);
     await killAt(point);
@@ -54,7 +54,7 @@ describe('work whose process is killed', () => {
     expect(await query('select n, outcome from outcomes')).toEqual([{ n: 1, outcome }]);
   });
 
-  it('changes the database exactly once if the work runs in a set', async () => {
+  it('changes the database exactly once if the work runs in a batch', async () => {
     await add('sets', 1, 2, 3);
     await killAt('done');
     await takeOver('sets');

@@ -217,7 +217,7 @@ describe('backup and restore, with an external database', () => {
     rmSync(kept);
   });
 
-  it('asks for the key of the backup before it changes anything', async () => {
+  it('requires the key of the backup before it changes anything', async () => {
     expect(gunzipSync(whole).toString('latin1')).not.toContain('BwcHBwcHBwc');
     const target = await database({ empty: true });
     const other = {

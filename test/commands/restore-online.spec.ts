@@ -103,7 +103,7 @@ describe.each(['external', 'embedded'])(
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
     });
 
-    it('gives each request the state before or after the restore, and the service continues', async () => {
+    it('answers each request with the state before or after the restore, and the service continues', async () => {
       const revoked = await makeKey('revoked later');
       const { headers } = await service.client.request('POST', '/login', {
         body: { username: 'admin', password: site.settings['BOOTSTRAP_ADMIN_PASSWORD'] },
@@ -157,7 +157,7 @@ describe.each(['external', 'embedded'])(
       return resolve;
     };
 
-    it('repeats no action that was sent to a vendor, and reports actions that are not in the backup', async () => {
+    it('repeats no action that was sent to a vendor, and reports actions that the backup does not contain', async () => {
       const answer = holdVendor();
       const before = await lookUp();
       await becomes(1, () => sentTo(before));

@@ -85,7 +85,7 @@ describe('the encryption keys that the database knows', () => {
     expect(body.components.audit).toMatchObject({ status: 'healthy' });
   };
 
-  it('reject a start and every command with another key before the first write', async () => {
+  it('stop a start and every command with another key before the first write', async () => {
     const [{ id }] = (await query<{ id: string }>(database.url, 'select id from secret_keys')) as [
       { id: string },
     ];
@@ -124,7 +124,7 @@ describe('the encryption keys that the database knows', () => {
     expect(await query(database.url, 'select id from secret_keys')).toHaveLength(1);
   });
 
-  it('allow removal of the old key after reseal, and reject the old key as the first key', async () => {
+  it('do not include the old key after reseal, and reject it as the first key', async () => {
     const next = newKey();
     const running = await start(next, old);
     // From now on a replica without the new key cannot read all secrets.
@@ -170,7 +170,7 @@ describe('the encryption keys that the database knows', () => {
     expect((await runCommand('audit', ['accept-head'], withKeys(next))).stderr).toMatch(/^Usage: /);
   });
 
-  it('can still be rotated after reseal was killed after any of its steps and started again', async () => {
+  it('can still be rotated if reseal is killed after any of its steps and started again', async () => {
     const next = newKey();
     const service = await start(next, old);
     const { settings } = withKeys(next, old);
@@ -215,7 +215,7 @@ describe('the encryption keys that the database knows', () => {
     expect(await refused(old, next)).toMatch(/begins with the retired key [0-9a-f]{16}\./);
   });
 
-  it('given an embedded database that was used with another key → are not generated', async () => {
+  it('are not generated for an embedded database that was used with another key', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'its-lost-'));
     const dataDir = join(folder, 'data');
     const embedded = { dataDir: folder, settings: { SECRETS_KEY: '', DATA_DIR: dataDir } };

@@ -6,7 +6,7 @@ import { useStarted } from '../support/use-started.js';
 
 const PROBE = join(__dirname, '../support/traces/loaded-modules.cjs');
 
-describe('a service with and without a collector', () => {
+describe('a service and its trace collector', () => {
   const collector = useStarted(() => OtlpCollector.start());
   const database = useStarted(() => createTestDatabase());
   afterEach(() => ServiceProcess.endAll());

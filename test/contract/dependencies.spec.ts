@@ -20,7 +20,7 @@ const LICENCES =
   /^\(?(?:MIT|MIT-0|ISC|Apache-2\.0|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Python-2\.0|CC0-1\.0|CC-BY-4\.0|Unlicense|Zlib|WTFPL)(?: (?:OR|AND) (?:MIT|CC0-1\.0|Zlib))?\)?$/;
 
 describe('the required version of Node', () => {
-  it('is the same in package.json, in the lock file and in the error of the start', () => {
+  it('is the same in package.json, in the lock file and in the error message at the start', () => {
     const { engines } = read('package.json') as { engines: { node: string } };
     const [, needed] = /^>=(\d+)$/.exec(engines.node) ?? [];
     const locked = read('package-lock.json')['packages'] as Record<string, { engines?: object }>;

@@ -72,7 +72,7 @@ const metricsIn = (expression: string): string[] =>
     .filter((name) => !FUNCTIONS_AND_LABELS.has(name));
 
 describe('the deployment files', () => {
-  it('query only metrics that the source defines', () => {
+  it('query only metrics that the source code defines', () => {
     const dashboard: unknown = JSON.parse(
       readFileSync('docker/grafana/dashboards/incident-triage.json', 'utf8'),
     );
@@ -107,19 +107,19 @@ describe('the deployment files', () => {
     expect(secrets.filter((line) => !/\$\{\w+:[?-]/.test(line))).toEqual([]);
   });
 
-  it('list every variable that compose requires in the example file', () => {
+  it('list in the example file every variable that compose requires', () => {
     const demanded = readFileSync('docker/compose.yaml', 'utf8').matchAll(/\$\{(\w+)/g);
     const example = readFileSync('docker/compose.env.example', 'utf8');
     const missing = [...demanded].filter(([, name]) => !example.includes(`\n${name}=`));
     expect(missing.map(([, name]) => name)).toEqual([]);
   });
 
-  describe('confine every container of compose:', () => {
+  describe('in Docker Compose', () => {
     const [{ services }] = documentsOf('docker/compose.yaml') as [
       { services: Record<string, Container> },
     ];
 
-    it.each(Object.entries(services))('%s', (name, container) => {
+    it.each(Object.entries(services))('confine the container %s', (name, container) => {
       expect(container).toMatchObject({
         read_only: true,
         cap_drop: ['ALL'],
@@ -134,7 +134,7 @@ describe('the deployment files', () => {
       for (const port of container.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
     });
 
-    it('name the proxy and its gateway', () => {
+    it('list the proxy and its gateway as trusted proxies', () => {
       const [{ networks }] = documentsOf('docker/compose.yaml') as [
         { networks: Record<string, { ipam?: { config: [{ gateway: string }] } } | undefined> },
       ];
@@ -154,7 +154,7 @@ describe('the deployment files', () => {
     });
   });
 
-  it('build from an image whose contents a digest fixes', () => {
+  it('build from a base image that a digest pins', () => {
     const lines = readFileSync('docker/Dockerfile', 'utf8').split('\n');
     const [, image] = /^ARG NODE_IMAGE=(.*)$/.exec(lines.find((line) => line.startsWith('ARG'))!)!;
     expect(image).toMatch(PINNED);
@@ -162,7 +162,7 @@ describe('the deployment files', () => {
     expect(from.filter((line) => !line.startsWith('FROM ${NODE_IMAGE}'))).toEqual([]);
   });
 
-  it('copy only files that exist into the image', () => {
+  it('copy only existing files into the image', () => {
     const copies = readFileSync('docker/Dockerfile', 'utf8').match(/^COPY (?!--from).*/gm)!;
     const files = copies.flatMap((line) => line.split(' ').slice(1, -1));
     expect(files.filter((file) => globSync(file).length === 0)).toEqual([]);

@@ -82,8 +82,8 @@ function operationNames(operationId: string): string[] {
   return ends.map((end) => `${operationId}${end}`.toLowerCase());
 }
 
-describe('the shapes of the contract', () => {
-  it('names the schema of every JSON body', () => {
+describe('the OpenAPI contract', () => {
+  it('gives a name to the schema of every JSON body', () => {
     const unnamed = operations
       .filter(({ operation }) => !ANY_BODY.has(operation.operationId))
       .filter(({ operation: { requestBody, responses } }) => {
@@ -95,7 +95,7 @@ describe('the shapes of the contract', () => {
     expect(unnamed.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
-  it('names every object with fields, every union and every enum', () => {
+  it('gives a name to every object with fields, every union and every enum', () => {
     const unnamed = placesIn(document, (schema) => {
       const isSet = (schema.enum?.length ?? 0) > 1;
       const { oneOf, anyOf } = schema;
@@ -106,7 +106,7 @@ describe('the shapes of the contract', () => {
     expect(unnamed).toEqual([]);
   });
 
-  it('gives each operation one success type, one error type and one media type of the body', () => {
+  it('gives each operation one success type, one error type and one media type for its request body', () => {
     const several = operations.filter(({ operation: { requestBody, responses } }) =>
       [
         answersIn(responses, 200, 300).map(({ $ref }) => $ref),
@@ -142,7 +142,7 @@ describe('the shapes of the contract', () => {
     expect(others).toEqual([]);
   });
 
-  it('names the enum values that are not identifiers', () => {
+  it('gives names to the enum values that are not identifiers', () => {
     for (const [name, { enum: words, 'x-enum-varnames': varnames }] of Object.entries(schemas)) {
       if (!words || words.every((word) => /^[a-z]\w*$/i.test(String(word)))) continue;
       const given = varnames as readonly string[];
@@ -155,7 +155,7 @@ describe('the shapes of the contract', () => {
     }
   });
 
-  it('names bodies with nouns, which do not collide with generated names of operations', () => {
+  it('names bodies with nouns, so that they do not collide with generated names of operations', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     // A list and a triage are nouns, too.
     const verbs = new Set(ids.map((id) => /^[a-z]+/.exec(id)![0]));

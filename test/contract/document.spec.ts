@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
     expect(all.filter(([, part]) => !isDescribed(part)).map(([name]) => name)).toEqual([]);
   });
 
-  it('lists all values of fields that programs compare and that are not enums', () => {
+  it('lists all values of text fields that programs compare', () => {
     const missing = (part: Described | undefined, words: readonly string[]) =>
       words.filter((word) => !part?.description?.includes(`\`${word}\``));
     const obstacles = Object.values(OBSTACLES).flatMap((words) => Object.keys(words));
@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('docs/api.md', () => {
-  it('has a row for each error code with its status', () => {
+  it('has a row for each error code, with its status', () => {
     const guide = readFileSync('docs/api.md', 'utf8');
     const rows = [...guide.matchAll(/^\| *(\d+) *\| `(\w+)` *\| (.+) \|$/gm)].map(
       ([, status, code]) => [code!, Number(status)] as const,

@@ -17,7 +17,7 @@ describe('the documentation', () => {
     },
   );
 
-  it('names only things that the named files contain: CONTRIBUTING.md', () => {
+  it('names a thing of a file only if the file contains it: CONTRIBUTING.md', () => {
     const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').replaceAll(/\s+/g, ' ');
     const named = [...text.matchAll(NAME_IN_FILE)];
     expect(named.length).toBeGreaterThan(10);

@@ -13,7 +13,7 @@ describe('a new file in a folder of types', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('adds a connector type with its actions and its test', async () => {
+  it('adds a connector type with its actions and its connection test', async () => {
     writeFileSync(
       join(folder, 'door-guard.ts'),
       `import { defineConnector } from '../../../src/connectors/connector-type.js';
@@ -21,7 +21,7 @@ describe('a new file in a folder of types', () => {
        export const doorGuard = defineConnector({
          name: 'door_guard',
          description: 'Locks doors.',
-         config: fields({ building: { type: 'string', description: 'Name of the building.' } }, ['building']),
+         config: fields({ building: { type: 'string', description: 'Name of the building.' },}),
          connect: (config) => () => config,
          actions: { isolate_host: { idempotent: true, send: async ({ building }) => ({ kind: 'done', message: building }) } },
          test: async ({ building }) => building,

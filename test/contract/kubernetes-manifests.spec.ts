@@ -98,7 +98,7 @@ describe('the manifests of Kubernetes', () => {
     expect(troubles(manifest)).toEqual([]);
   });
 
-  it.each(kustomizations)('%s names existing files, and omits only the example', (file) => {
+  it.each(kustomizations)('%s lists only existing files, and omits only the example', (file) => {
     const { resources } = read<Kustomization>(file);
     const folder = dirname(file);
     expect(resources.filter((name) => !existsSync(join(folder, name)))).toEqual([]);

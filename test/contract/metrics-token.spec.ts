@@ -26,7 +26,7 @@ describe('METRICS_TOKEN', () => {
     },
   );
 
-  it('is not needed for detailed health by a caller with a key or session, but is needed for metrics', async () => {
+  it('is needed for metrics, but not for detailed health, by a caller with a key or a session', async () => {
     const { client } = await makeKey(app, 'viewer');
     expect((await client.get('/health/detailed')).status).toBe(200);
     expect((await client.get('/metrics')).status).toBe(401);
@@ -34,7 +34,7 @@ describe('METRICS_TOKEN', () => {
     expect((await session.get('/health/detailed')).status).toBe(200);
   });
 
-  it('if the setting is absent → detailed health stays protected and metrics are open', async () => {
+  it('leaves detailed health protected and metrics open if the setting is absent', async () => {
     await using open = await startTestApp({ database: app.database });
     expect((await open.get('/metrics')).status).toBe(200);
     expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);

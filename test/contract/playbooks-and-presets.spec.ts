@@ -3,7 +3,7 @@ import { decisionsOf } from '../support/playbooks/decisions-of.js';
 import { readSamples } from '../support/webhooks/samples.js';
 
 describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
-  it('evaluates all steps for all samples of presets and formats, with any verdict', () => {
+  it('can evaluate all steps for all samples of presets and formats, with any verdict', () => {
     const samples = readSamples();
     expect(samples.length).toBeGreaterThan(60);
     for (const {

@@ -8,7 +8,7 @@ const { operations } = JSON.parse(
 ) as RecordedExamples;
 
 describe('the recorded examples', () => {
-  it('show an event of each format that fits no other format', () => {
+  it('include for each format an event that fits no other format', () => {
     const events = operations['receiveWebhook']!;
     const names = Object.keys(FORMATS);
     const fitting = names.map((name) =>

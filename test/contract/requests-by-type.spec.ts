@@ -91,7 +91,7 @@ describe.each([
   });
 });
 
-describe('the other fields of a request', () => {
+describe('the schemas of requests by type', () => {
   it.each([
     {
       union: CONNECTOR,
@@ -111,7 +111,7 @@ describe('the other fields of a request', () => {
       good: { min_severity: 'low' },
       bad: { min_severity: 'urgent' },
     },
-  ])('are validated for $least.type', ({ union, least, good, bad }) => {
+  ])('validate the other fields for $least.type', ({ union, least, good, bad }) => {
     const fits = contractOf(union);
     expect(fits({ name: 'x', ...least, ...good })).toBe(true);
     expect(fits({ name: 'x', ...least, ...bad })).toBe(false);

@@ -98,7 +98,7 @@ function literal(text: string): string {
   return parts.map((part, at) => (at % 2 ? part : part.replace(/[<*]/g, '\\$&'))).join('`');
 }
 
-describe('the documents about samples of webhooks', () => {
+describe('the documents about webhook samples', () => {
   it.each([
     ['test/fixtures/webhooks/fields.md', tableOfFields],
     ['docs/webhook-presets.md', presetPage],

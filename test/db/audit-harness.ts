@@ -14,7 +14,7 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { readSecretKey } from '../../src/platform/config/setting-parsers.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { resealAll } from '../../src/platform/secrets/sealed-values.js';
+import { resealAll } from '../../src/platform/secrets/secret-keys.js';
 import { SecretBox, SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
 

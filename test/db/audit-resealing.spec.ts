@@ -38,7 +38,7 @@ describe('resealing the audit trail', () => {
     return row!.audit_id;
   };
 
-  it('keeps an accepted trail accepted after the removal of the key of the acceptance', async () => {
+  it('keeps a trail accepted after the removal of the key that signed its acceptance', async () => {
     const writer = harness.replica([old]);
     const putBack = await harness.keepState();
     await record(writer, 1);
@@ -84,7 +84,7 @@ describe('resealing the audit trail', () => {
     expect(await alone.verify()).toMatchObject({ ...found, unsealed: 0 });
   });
 
-  it('rejects seals that a retired key makes after its retirement', async () => {
+  it('rejects seals that a retired key creates after its retirement', async () => {
     await reseal([next, old]);
     const alone = harness.replica([next]);
     const id = await harness.record(alone);
@@ -130,7 +130,7 @@ describe('resealing the audit trail', () => {
     await expect(reseal([next, old])).rejects.toThrow(`The audit trail was altered at ${id}`);
   });
 
-  it('needs the old key if its encrypted copy was removed or altered', async () => {
+  it('needs the old key if the encrypted copy of this key was removed or altered', async () => {
     await reseal([next, old]);
     const invalid = { valid: false, checked: 0 };
     await harness.rows(

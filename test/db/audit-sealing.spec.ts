@@ -105,7 +105,7 @@ describe('the sealing of the audit trail', () => {
     expect(await other.verify()).toMatchObject({ valid: true, checked: 3 * PAGE_ROWS + 21 });
   });
 
-  it('rolls back when its connection ends between the head and the seals', async () => {
+  it('rolls back if its connection ends after the write of the head and before the write of the seals', async () => {
     class Dying extends AuditChainRepository {
       override insertSeals: AuditChainRepository['insertSeals'] = async (tx) => {
         const [me] = await tx.query<{ pid: number }[]>('select pg_backend_pid() as pid');
@@ -176,7 +176,7 @@ describe('the sealing of the audit trail', () => {
     expect(await restarted.verify()).toEqual({ valid: true, checked: 10, unsealed: 0 });
   });
 
-  it('notices a restore even if the new cluster has caught up with the old ids', async () => {
+  it('notices a restore even if the new cluster has reached the old transaction ids', async () => {
     await backlog(3);
     await replica.sealAll();
     await restoredWith('another', 20n);
@@ -187,7 +187,7 @@ describe('the sealing of the audit trail', () => {
     expect(await restarted.verify()).toMatchObject({ valid: true, checked: 33 });
   });
 
-  it('does not read the rows of a backup again whose transaction ids are in the future', async () => {
+  it('reads the rows of a backup only once, even if their transaction ids are in the future', async () => {
     await backlog(3);
     await replica.sealAll();
     await restoredWith('another', 1_000_000_000n);

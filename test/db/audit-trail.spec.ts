@@ -117,7 +117,7 @@ describe('the audit trail', () => {
       await harness.expectEverythingSealedOnce(1);
     });
 
-    it('allows no second head', async () => {
+    it('allows only one head of the chain', async () => {
       await harness.asOwner(async (owner) => {
         await expect(
           owner.query(`insert into audit_chain (only_row, seq, hash, cluster, key_id, mac)
@@ -196,7 +196,7 @@ describe('the audit trail', () => {
       expect(await list(filter)).toMatchObject({ rows, total: rows.length });
     });
 
-    it('finds an id in any spelling, independently of the recorded spelling', async () => {
+    it('finds an id in upper or lower case, whatever case the entry has', async () => {
       const id = '0193F2B6-7C1E-7A0B-9F4E-2F0A7B6C5D4E';
       await harness.record(replica, { subject: { type: 'incident', id }, details: { row: 'id' } });
       for (const subject of [

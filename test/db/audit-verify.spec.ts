@@ -115,7 +115,7 @@ describe('the verification of the audit trail', () => {
     expect(await replica.verify()).toEqual({ ...found, unsealed: 0 });
   });
 
-  it('finds a row without a seal that the sealer has passed', async () => {
+  it('finds a row without a seal if the sealer has already passed the row', async () => {
     const late = await harness.record(replica);
     await harness.tamper(`update audit_log set xid = '3' where id = '${late}'`);
     await harness.record(replica);
@@ -163,7 +163,7 @@ describe('the verification of the audit trail', () => {
       expect(await replica.verify()).toMatchObject({ valid: false, unsealed: 1 });
     });
 
-    it('finds the removal if the rows remain', async () => {
+    it('finds the removal of seals even if their rows remain', async () => {
       await harness.tamper(cut[1]!);
       const found = { valid: false, checked: 5, unsealed: 1, first_invalid_id: ids[5] };
       expect(await replica.verify()).toMatchObject({ ...found, head_rewound: true });

@@ -164,7 +164,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(next.witness.fault).toBeUndefined();
     });
 
-    it('is rejected under an unknown key, and accepted under an old key', async () => {
+    it('is rejected by a process without its key, and accepted by a process that has its key as an old key', async () => {
       await replica.witness.save();
       const stranger = await restarted([newKey()]);
       await stranger.witness.save();
@@ -175,7 +175,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(rotated.witness.head.seq).toBe(3n);
     });
 
-    it('is not replaced under another key until the trail is accepted with that key', async () => {
+    it('is not replaced by a process with another key until the trail is accepted with that key', async () => {
       await replica.witness.save();
       const oldFile = readFileSync(anchorFile, 'utf8');
       await harness.clear();
@@ -194,7 +194,7 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
     });
 
-    it('is signed with the new key by a rotation, and still reveals a trail that was rolled back', async () => {
+    it('is signed with the new key by a key rotation, and still reveals a trail that was rolled back', async () => {
       const putBack = await harness.keepState();
       await write(2);
       await replica.witness.save();

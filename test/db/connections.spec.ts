@@ -38,7 +38,7 @@ describe('the connections of the service', () => {
     expect(await dataSource.query('show jit')).toEqual([{ jit: 'off' }]);
   });
 
-  it('refuse a statement that needs a new connection until the server accepts connections', async () => {
+  it('reject a statement that needs a new connection while the server accepts no connections', async () => {
     dataSource = await connect();
     await allow(1);
     const pool = poolOf(dataSource);

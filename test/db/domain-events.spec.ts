@@ -69,7 +69,7 @@ describe('domain events', () => {
     expect(heard).toEqual(numbers);
   });
 
-  it('given a failed event in a batch → each event is retried in its own transaction and handled once', async () => {
+  it('are retried in their own transactions after a failed batch, and are handled once', async () => {
     let failures = 0;
     listen(async (tx, events) => {
       await keep(tx, events);

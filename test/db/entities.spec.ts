@@ -6,6 +6,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   action_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   action_counts: 'only the SQL of the counts writes and reads it',
   domain_events: 'a trigger turns its rows into work and deletes them in the same statement',
+  idempotency_keys: 'only the SQL of repeated requests writes and reads it',
   incident_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   incident_counts: 'only the SQL of the counts writes and reads it',
   notification_deliveries:
@@ -46,7 +47,7 @@ describe('entities', () => {
     expect(upQueries.map(({ query }) => query).filter((one) => !removal.test(one))).toEqual([]);
   });
 
-  it('have an index or constraint name of the project for each index and constraint', async () => {
+  it('give every index and constraint a name with a prefix of the project', async () => {
     const made = await names(`
       select indexrelid::regclass::text as name from pg_index join pg_class on oid = indrelid
         where relnamespace = 'public'::regnamespace

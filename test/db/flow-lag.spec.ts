@@ -6,7 +6,7 @@ import { useTestDatabase } from '../support/open-test-database.js';
 
 const MINUTE = 60;
 
-describe('the lag of the flow', () => {
+describe('the lag of each processing stage', () => {
   const { query, statements } = useTestDatabase();
   let components: HealthComponents;
   let gauges: ScrapedGauges;

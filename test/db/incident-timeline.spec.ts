@@ -39,7 +39,7 @@ describe('the timeline of an incident', () => {
       incidentId,
     ]);
 
-  it('keeps the order in which a transaction adds entries, also within a millisecond', async () => {
+  it('keeps the order in which a transaction adds entries, even within a millisecond', async () => {
     now = Date.UTC(2100, 5, 1);
     const events = Array.from({ length: 50 }, (_, n) => `event ${n}`);
     await add(async (tx) => {
@@ -48,7 +48,7 @@ describe('the timeline of an incident', () => {
     expect((await entries()).map(({ event }) => event)).toEqual(events);
   });
 
-  it('reads a page of later reports and their total at one moment', async () => {
+  it('reads a page of later reports and their total in the same moment', async () => {
     class LosingReports extends Statements {
       override async rows<R extends QueryResultRow>(statement: Statement, values: unknown[]) {
         const found = await super.rows<R>(statement, values);

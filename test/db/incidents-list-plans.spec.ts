@@ -32,7 +32,7 @@ describe('the list of incidents after an import', () => {
   beforeAll(() => insertIncidents(dataSource, 12_000));
 
   it.each(Object.entries(FILTERS))(
-    'keeps the plan of a list by %s when many changes have just been folded',
+    'keeps the query plan of a list by %s after many count changes were added to the totals',
     async (_, filter) => {
       await foldDeltas(dataSource);
       await dataSource.query('vacuum analyze');
@@ -62,13 +62,16 @@ describe('the list of incidents after an import', () => {
     ['using ix_incidents_resolved_at ', { resolved_after: IN_A_WHILE }],
     [' Scan Backward using ix_incidents_triaged_at ', {}, 'triaged_at'],
     [' Scan Backward using ix_incidents_resolved_at ', {}, 'resolved_at'],
-  ])('reads %s for %j, instead of all incidents', async (scan, filter, field = 'created_at') => {
-    await dataSource.query('vacuum analyze incidents');
-    const sort = `-${field}` as const;
-    const { statement, values } = incidentList({ page: 1, per_page: 20, sort, ...filter });
-    const plan = await dataSource.query<object[]>(`explain ${statement.text}`, [...values]);
-    const text = JSON.stringify(plan);
-    expect(text).toContain(scan);
-    expect(text).not.toContain('Seq Scan on incidents');
-  });
+  ])(
+    'has a query plan with %s for %j, and does not read all incidents',
+    async (scan, filter, field = 'created_at') => {
+      await dataSource.query('vacuum analyze incidents');
+      const sort = `-${field}` as const;
+      const { statement, values } = incidentList({ page: 1, per_page: 20, sort, ...filter });
+      const plan = await dataSource.query<object[]>(`explain ${statement.text}`, [...values]);
+      const text = JSON.stringify(plan);
+      expect(text).toContain(scan);
+      expect(text).not.toContain('Seq Scan on incidents');
+    },
+  );
 });

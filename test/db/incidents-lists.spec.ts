@@ -143,7 +143,7 @@ describe('the list of incidents', () => {
     ]);
   });
 
-  it('equals a plain query for every filter, with folded and with fresh deltas', async () => {
+  it('equals a plain query for every filter, before and after count changes are added to the totals', async () => {
     const client = await poolOf(dataSource).connect();
     try {
       for (let round = 0; round < 150; round += 1) {
@@ -182,7 +182,7 @@ describe('the list of incidents', () => {
     await dataSource.query('delete from incidents where id = any($1::uuid[])', [[last, first]]);
   });
 
-  it('reads a consistent snapshot while others write and fold', async () => {
+  it('reads a consistent snapshot while others write incidents and add count changes to the totals', async () => {
     const ids = made.map(({ id }) => id);
     let writing = true;
     const writers = Array.from({ length: 3 }, async () => {

@@ -22,7 +22,7 @@ describe('the permit of a claim', () => {
     expect((await transactions.run((tx) => killSwitch.claimPermit(tx))).fresh).toBe(true);
   });
 
-  it('counts its validity from before the read of the switch, even if the read is slow', async () => {
+  it('counts its validity from the start of the read of the switch, even if the read is slow', async () => {
     let slow: Promise<Permit> | undefined;
     await transactions.run(async (tx) => {
       await tx.query('lock table kill_switch in access exclusive mode');
@@ -47,7 +47,7 @@ describe('the permit of a claim', () => {
     await query('update kill_switch set active = false');
   });
 
-  it('is granted only after its claim has joined, and never for a refused claim', async () => {
+  it('is never granted if its claim is refused', async () => {
     const refusing = killSwitch.renewPermit(() => Promise.reject(new Error('lost')));
     await expect(refusing).rejects.toThrow('lost');
   });

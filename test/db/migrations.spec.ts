@@ -50,7 +50,7 @@ describe('migrations', () => {
       expect(await applied(url)).toEqual(expected);
     }));
 
-  it('roll back a failed migration, and continue from it at the next start', () =>
+  it('roll back a failed migration, and continue with it at the next start', () =>
     withEmptyDatabase(async (url) => {
       class Broken9999999999999 {
         readonly name = 'Broken9999999999999';

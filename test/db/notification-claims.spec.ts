@@ -74,7 +74,7 @@ describe('claims of notifications', () => {
     expect(ids(await claim())).toEqual([second]);
   });
 
-  it('take urgent deliveries and their predecessors first', async () => {
+  it('take urgent deliveries and the earlier deliveries about the same incident first', async () => {
     await channel();
     const incident = newId();
     await events(...different(10), incident);
@@ -145,7 +145,7 @@ describe('claims of notifications', () => {
     expect(await claim()).toMatchObject([{ type: 'incident.created', incident_id: other }]);
   });
 
-  it('take one delivery at a time of a narrow channel, and no delivery of a paused or disabled channel', async () => {
+  it('take one delivery at a time of a slowed channel, and no delivery of a paused or disabled channel', async () => {
     const slow = await channel();
     const paused = await channel();
     const disabled = await channel();
@@ -164,7 +164,7 @@ describe('claims of notifications', () => {
     expect(await claim(4, new Map([[slow, 1]]))).toHaveLength(2);
   });
 
-  it('do not read the other deliveries of the channel', async () => {
+  it('read only the claimed deliveries, and no other deliveries of the channel', async () => {
     const id = await channel();
     await query(
       `insert into notification_deliveries
@@ -197,7 +197,7 @@ describe('claims of notifications', () => {
     expect((await channels.get(id)).dead_last_day).toBe(50);
   });
 
-  it('read only their own rows, also with statistics of empty tables', async () => {
+  it('read only the claimed rows, even if the table statistics are from an empty table', async () => {
     await query('vacuum (analyze, truncate off) work, notification_deliveries');
     await channel();
     await events(...different(600));

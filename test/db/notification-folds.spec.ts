@@ -18,7 +18,7 @@ interface EventFields {
   readonly type?: string;
 }
 
-describe('folds of notifications', () => {
+describe('the rules for summary messages', () => {
   const { dataSource, query, transactions } = useTestDatabase();
   const deliverer = new Deliverer(dataSource);
   const { deliveries } = deliverer;
@@ -123,7 +123,7 @@ describe('folds of notifications', () => {
     expect((await claim()).every(({ carried }) => carried.length === 0)).toBe(true);
   });
 
-  it('separate critical incidents from others, and sources from each other', async () => {
+  it('separate critical incidents from other incidents, and the sources from each other', async () => {
     await channel();
     await notify(5, { severity: 'low' });
     await notify(3, { severity: 'critical' });
@@ -143,7 +143,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 11 });
   });
 
-  it('keep the members of a message in later attempts, even by another replica after a crash', async () => {
+  it('keep the deliveries of a message in later attempts, even by another replica after a crash', async () => {
     await channel();
     await notify(5);
     await release();
@@ -160,7 +160,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 7 });
   });
 
-  it('keep the members of a message whose first attempt was released, because the message may have been sent', async () => {
+  it('keep the deliveries of a message whose first attempt was released, because the message may have been sent', async () => {
     await channel();
     await notify(3);
     await release();
@@ -173,7 +173,7 @@ describe('folds of notifications', () => {
     expect(again.carried).toHaveLength(2);
   });
 
-  it('keep the members of a message in a redelivery', async () => {
+  it('keep the deliveries of a message in a redelivery', async () => {
     await channel();
     await notify(4);
     await release();
@@ -194,7 +194,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 4, pending: 2 });
   });
 
-  it('end all members of a refused message, and a redelivery sends each member alone', async () => {
+  it('end all deliveries of a refused message, and send each of them alone in a redelivery', async () => {
     const id = await channel();
     await notify(4);
     await release();
@@ -208,7 +208,7 @@ describe('folds of notifications', () => {
     expect(alone.map(({ carried }) => carried.length)).toEqual([0, 0, 0, 0]);
   });
 
-  it('do not end a delivery that was redelivered while the message was sent', async () => {
+  it('do not end a delivery that was redelivered while its message was sent', async () => {
     await channel();
     await notify(3);
     await release();
@@ -220,7 +220,7 @@ describe('folds of notifications', () => {
     expect((await claim()).map(({ delivery }) => delivery.id)).toEqual([id]);
   });
 
-  it('add no delivery after the loss of their claim', async () => {
+  it('add no delivery to a message after the loss of the claim', async () => {
     await channel();
     await notify(2);
     await release();
@@ -233,7 +233,7 @@ describe('folds of notifications', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('end the hold of an incident.created when the hold of a later approval ends', async () => {
+  it('end the hold of an incident.created when the hold of a later approval for the incident ends', async () => {
     await channel();
     const incident = newId();
     for (let n = 0; n < 3; n += 1) {
@@ -249,7 +249,7 @@ describe('folds of notifications', () => {
     expect(await claim()).toMatchObject([{ delivery: { type: 'incident.created' } }]);
   });
 
-  it('read a bounded number of rows in a flood', async () => {
+  it('read a limited number of rows in a flood', async () => {
     await channel();
     const incidents = Array.from({ length: 1_000 }, () => newId());
     const payload = { severity: 'high', group: 'a', source: 'wazuh' };
@@ -332,7 +332,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ pending: 1 });
   });
 
-  it('combine all approvals of a wave in one message, for all actions and incidents', async () => {
+  it('combine all approvals of a burst in one message, for all actions and incidents', async () => {
     await channel();
     const both = async (incident: string) => {
       await approval('playbook:malware-containment', { incident_id: incident });
@@ -384,7 +384,7 @@ describe('folds of notifications', () => {
     ]);
   });
 
-  it('notify people of a step that fails in each run once in 6 hours, and once for critical incidents', async () => {
+  it('notify people once in 6 hours of a step that fails in each run, and once more for critical incidents', async () => {
     await channel();
     await channel('webhook');
     const fail = (step: string, severity: string) => {

@@ -30,7 +30,7 @@ describe('deliveries of an incident', () => {
     return row.n as number;
   };
 
-  it('go to channels whose minimum severity the incident reaches, and to channels with an earlier delivery about it', async () => {
+  it('go to channels whose minimum severity the incident reaches, and to channels that already got a delivery about it', async () => {
     const high = await channel(NOTIFIED_EVENTS, 'high');
     const [known, unknown] = [newId(), newId()];
     expect(await notify('incident.created', unknown, 'low')).toBe(0);
@@ -70,7 +70,7 @@ describe('deliveries of an incident', () => {
     ['people, for whom incidents of a group are one message', 'people', 'low', 'incident.created'],
     ['a channel that may know the incident', 'programs', 'high', 'incident.resolved'],
   ])(
-    'read few rows for %s, even with a plan from when the table was empty',
+    'read few rows for %s, even with a query plan that was made for an empty table',
     async (_, audience, minSeverity, event) => {
       await query('delete from notification_channels');
       await query('truncate notification_deliveries');

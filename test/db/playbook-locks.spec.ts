@@ -6,7 +6,7 @@ import { useTestDatabase } from '../support/open-test-database.js';
 describe('a cancellation of several playbook runs', () => {
   const { dataSource, query, statements, transactions } = useTestDatabase();
 
-  it('locks the runs in the order of their ids, like the sets that continue runs', async () => {
+  it('locks the runs in the order of their ids, like the batches that continue runs', async () => {
     const playbook = newId();
     const [first, second] = [newId(1), newId(2)];
     await query(

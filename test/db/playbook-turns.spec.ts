@@ -9,7 +9,7 @@ const LIMIT = 5;
 describe('the turns of automatic runs', () => {
   const { dataSource, query, statements, transactions } = useTestDatabase();
 
-  it('are assigned during a flood without reads of the waiting runs', async () => {
+  it('are assigned during a flood without reading the waiting runs', async () => {
     const playbook = newId();
     await query(
       `insert into playbooks (id, name, enabled, auto_run, definition, created_by, updated_by)

@@ -27,7 +27,7 @@ const WAITING = `select from pg_locks l join pg_database d on d.oid = l.database
 const OTHER_SESSIONS =
   'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
 
-describe('rows that are replaced while others use them', () => {
+describe('rows during a restore', () => {
   let database: TestDatabase;
   let folder: string;
   const clients: Client[] = [];
@@ -84,7 +84,7 @@ describe('rows that are replaced while others use them', () => {
     expect(given).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('keep the exact totals of webhook events, with folded and with fresh deltas', async () => {
+  it('keep the exact totals of webhook events, before and after count changes are added to the totals', async () => {
     const file = join(folder, 'a.backup');
     const one = await connect();
     const insert = (source: string, count: number) =>
@@ -163,7 +163,7 @@ const schemaOf = (...migrations: Schema['migrations']): Schema => ({ entities: [
 const EARLIER = schemaOf(Hosts2000000000001);
 const LATER = schemaOf(Hosts2000000000001, Owners2000000000002);
 
-describe('A restore with other schemas', () => {
+describe('A restore of a backup with another schema', () => {
   let source: TestDatabase;
   let target: TestDatabase;
   let folder: string;
@@ -188,7 +188,7 @@ describe('A restore with other schemas', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('migrates an older database before it loads the rows', async () => {
+  it('migrates an older schema before it loads the rows', async () => {
     await migrate(source.url, LATER);
     await query(source, `insert into hosts values ('web-1', 'somebody')`);
     await writeBackup({ ...WHOLE, url: source.url, file });

@@ -3,13 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectionOptions, TIME_LIMITS } from '../../src/platform/database/connection.js';
 import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
 import { isConnectionLost, isDatabaseUnavailable } from '../../src/platform/database/sqlstate.js';
-import { Statements } from '../../src/platform/database/statements.js';
-import {
-  afterCommit,
-  RowsAtCommit,
-  Transactions,
-  type Tx,
-} from '../../src/platform/database/transactions.js';
+import { RowsAtCommit, Statements } from '../../src/platform/database/statements.js';
+import { afterCommit, Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -27,7 +22,7 @@ function meeting(expected: number): () => Promise<void> {
   };
 }
 
-describe('transactions', () => {
+describe('the class Transactions', () => {
   let database: TestDatabase;
   let direct: DataSource;
   let proxy: TcpProxy;
@@ -132,21 +127,29 @@ describe('transactions', () => {
     expect(never).not.toHaveBeenCalled();
   });
 
-  it('writes rows gathered for the commit in one statement, and writes no rows after a failure', async () => {
-    const writes: number[][] = [];
-    const rows = new RowsAtCommit<number>(async (_, gathered) => void writes.push([...gathered]));
+  it('writes the rows of all tables in one statement before the commit, and no rows after a failure', async () => {
+    const statements = new Statements(dataSource);
+    const rowsIn = jest.spyOn(statements, 'rowsIn');
+    const text = (parameter: number) =>
+      `insert into notes (text) select unnest($${parameter}::text[])`;
+    const insert = { parameters: 1, text, values: (rows: readonly string[]) => [rows] };
+    const rows = new RowsAtCommit<string>(statements, 'notes', insert);
+    const others = new RowsAtCommit<string>(statements, 'others', insert);
+    const stored = async () => await direct.query(`select from notes where text like 'late %'`);
     await transactions.run(async (tx) => {
-      rows.add(tx, [1]);
+      rows.add(tx, ['late a']);
       rows.add(tx, []);
-      rows.add(tx, [2, 3]);
-      expect(writes).toEqual([]);
+      others.add(tx, ['late b']);
+      rows.add(tx, ['late c', 'late d']);
+      expect(rowsIn).not.toHaveBeenCalled();
     });
     const failing = transactions.run(async (tx) => {
-      rows.add(tx, [4]);
+      rows.add(tx, ['late e']);
       throw new Error('No.');
     });
     await expect(failing).rejects.toThrow('No.');
-    expect(writes).toEqual([[1, 2, 3]]);
+    expect(rowsIn).toHaveBeenCalledTimes(1);
+    expect(await stored()).toHaveLength(4);
   });
 
   it('repeats the victim of a deadlock from its start, and runs commit callbacks once', async () => {
@@ -192,7 +195,7 @@ describe('transactions', () => {
     expect(attempts).toBeGreaterThan(3);
   });
 
-  it('stops after repeated serialisation conflicts', async () => {
+  it('gives up after repeated serialisation conflicts', async () => {
     let attempts = 0;
     const run = transactions.run(async (tx) => {
       attempts += 1;
@@ -204,7 +207,7 @@ describe('transactions', () => {
     expect(attempts).toBe(4);
   });
 
-  it('reports the database as unavailable if the answer to COMMIT is lost, committed or not', async () => {
+  it('reports the database as unavailable if the answer to COMMIT is lost, whether the commit succeeded or not', async () => {
     const told = jest.fn();
     let attempts = 0;
     const run = transactions.run(async (tx) => {
@@ -224,7 +227,7 @@ describe('transactions', () => {
     expect(await notes()).toEqual(['a']);
   });
 
-  it('reports the database as unavailable if the server ends the session in COMMIT, without a commit', async () => {
+  it('reports the database as unavailable if the server ends the session in COMMIT and commits nothing', async () => {
     await direct.query(`
       create function die() returns trigger language plpgsql as
         $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
@@ -265,11 +268,11 @@ describe('transactions', () => {
   it('refuses statements of a transaction that has ended', async () => {
     let kept: Tx | undefined;
     await transactions.run(async (tx) => void (kept = tx));
-    const late = new Statements(dataSource).rowsIn(kept!, { name: 'late', text: 'select 1' });
+    const late = new Statements(dataSource).rowsIn(kept, { name: 'late', text: 'select 1' });
     await expect(late).rejects.toThrow(/released/);
   });
 
-  it('releases every connection if many transactions fail at once', async () => {
+  it('releases every connection if many transactions fail at the same time', async () => {
     const runs = Array.from({ length: 60 }, (_, i) =>
       transactions.run(async (tx) => {
         await note(tx, String(i % 3));

@@ -57,7 +57,7 @@ describe('the list of webhook events', () => {
     } else await dataSource.query(`delete from webhook_events where ${few}`);
   }
 
-  it('equals a plain query for every filter, with folded and with fresh deltas', async () => {
+  it('equals a plain query for every filter, before and after count changes are added to the totals', async () => {
     await insertEvents(dataSource, 1_000, anyEvent);
     for (let round = 0; round < 100; round += 1) {
       if (round === 30 || round === 70) await foldDeltas(dataSource);
@@ -75,7 +75,7 @@ describe('the list of webhook events', () => {
     }
   });
 
-  it('adds one delta per statement, source and status, and no delta for unchanged statuses', async () => {
+  it('adds one count change per statement, source and status, and none for an unchanged status', async () => {
     await insertEvents(dataSource, 50, () => ({ source: 'edr', status: 'processed' }));
     await dataSource.query(`update webhook_events set attempts = 2`);
     const deltas = await dataSource.query(

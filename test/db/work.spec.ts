@@ -40,7 +40,7 @@ const deadJobsOf = (replica: Replica) =>
   );
 const caller = { name: 'admin' } as Principal;
 
-describe('the rows of work', () => {
+describe('rows in the table `work`', () => {
   let database: TestDatabase;
   let replica: Replica;
   let rows: WorkRepository;
@@ -110,7 +110,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([low]);
   });
 
-  it('do not use free places of another lane', async () => {
+  it('do not use free places of other lanes', async () => {
     await add({}, {});
     await inTransaction((tx) => work.add(tx, { name: 'full' }, { ref: newId() }));
     const requests = [request({ free: 1 }), request({ lane: 'full', free: 0 })];
@@ -137,7 +137,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([third]);
   });
 
-  it('in one line advance if an end and an addition overlap', async () => {
+  it('in one line continue even if one row ends while another row is added', async () => {
     await add({ line: 'a' });
     const claimed = await claim();
     const added = newId();
@@ -151,7 +151,7 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([added]);
   });
 
-  it('in one line are claimed while a transaction adds to the line', async () => {
+  it('in one line are claimed while a transaction adds another row to the line', async () => {
     const [first] = await add({ line: 'a' });
     const claimed = await inTransaction(async (tx) => {
       await work.add(tx, { name: KIND }, { ref: newId(), line: 'a' });
@@ -182,7 +182,7 @@ describe('the rows of work', () => {
     expect(await query('select from work')).toEqual([]);
   });
 
-  it('with an expired lease are claimed one at a time, beside other rows', async () => {
+  it('with an expired lease are claimed one at a time, together with other rows', async () => {
     const refs = await add({}, {});
     await claim();
     await makeDue();
@@ -194,7 +194,7 @@ describe('the rows of work', () => {
     expect(refsOf([...first, ...second]).sort()).toEqual(refs.toSorted());
   });
 
-  it('whose lease expired behind a gate move to the lane of expired claims', async () => {
+  it('with a permit check move to the lane of expired claims when their lease has expired', async () => {
     await add({});
     await claim();
     await makeDue();
@@ -249,7 +249,7 @@ describe('the rows of work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('keep a noted state until they are done', async () => {
+  it('keep the state that a worker noted until they are done', async () => {
     await add({});
     const [row] = await claim();
     const note = { row: row!, kind: { leaseMs: 60_000 }, state: { sent: true } };
@@ -258,7 +258,7 @@ describe('the rows of work', () => {
     expect(await claim()).toMatchObject([{ state: { sent: true }, attempt: 1 }]);
   });
 
-  it('can be cancelled, also while they are claimed', async () => {
+  it('can be cancelled, even while they are claimed', async () => {
     const refs = await add({}, { line: 'a' }, { line: 'a' });
     const claimed = await claim();
     const cancel = (which: 'all' | 'waiting', ...some: (string | undefined)[]) =>
@@ -281,7 +281,7 @@ describe('the rows of work', () => {
     expect(await query('select from work')).toHaveLength(2);
   });
 
-  it('in one lane are claimed within its pause and its places', async () => {
+  it('in one lane are claimed only if the lane is not paused and has free places', async () => {
     await query(`insert into work_lanes (lane, kind, places) values ('own', $1, 3)`, [KIND]);
     await add(...Array.from({ length: 8 }, () => ({ lane: 'own' })));
     const look = (change: object) =>
@@ -317,7 +317,7 @@ describe('the rows of work', () => {
     await query('delete from work_lanes');
   });
 
-  it('can pause in a lane without its own places', async () => {
+  it('in a lane without its own places can be paused', async () => {
     await add({});
     await inTransaction((tx) => work.slowLane(tx, KIND, 60_000, 0));
     expect(await rows.look(WORKER, [request()])).toMatchObject({
@@ -348,7 +348,7 @@ describe('the rows of work', () => {
     return explained!['QUERY PLAN'][0].Plan;
   };
 
-  it('cost a claim the same beside a large backlog', async () => {
+  it('do not make a claim more expensive if the backlog is large', async () => {
     const backlog = (lane: string, line: string) => `
       insert into work (kind, ref, lane, line, urgency, ready, due_at)
       select $$${lane}$$, gen_random_uuid(), $$${lane}$$, ${line}, 2, ${line} is null or n = 1,
@@ -362,7 +362,7 @@ describe('the rows of work', () => {
     expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(2_000);
   });
 
-  it('cost a claim the same while a backup keeps the removed rows', async () => {
+  it('do not make a claim more expensive while a backup keeps the removed rows', async () => {
     await query(`
       insert into work (kind, ref, lane, urgency, ready, due_at)
       select '${KIND}', gen_random_uuid(), '${KIND}', 2, true, now() + n * interval '1 ms' - interval '1 hour'
@@ -461,7 +461,7 @@ describe('the worker', () => {
   const count = async (replica: Replica, where = 'true'): Promise<number> =>
     (await replica.dataSource.query<object[]>(`select from work where ${where}`)).length;
 
-  it('handles a set in the transaction that ends it, and a failed row alone', async () => {
+  it('handles a batch in the transaction that ends its rows, and handles a failed row alone', async () => {
     const replica = await open();
     await replica.dataSource.query('create table done (n integer, size integer)');
     let isBroken = true;
@@ -492,7 +492,7 @@ describe('the worker', () => {
     ).toBe(0);
   });
 
-  it('repeats only the rows that the handler of a set returns', async () => {
+  it('repeats only the rows that the handler of a batch returns', async () => {
     const replica = await open();
     const seen: string[] = [];
     replica.work.define<{ n: number }, unknown>({
@@ -596,7 +596,7 @@ describe('the worker', () => {
     expect(most).toBe(4);
   });
 
-  it('claims nothing in a paused lane, and omits kinds with their own gauges from the states', async () => {
+  it('claims nothing in a paused lane, and omits kinds with their own gauges from the reported states', async () => {
     const replica = await open();
     const done: string[] = [];
     const gate = async () => ({ passed: true });
@@ -762,7 +762,7 @@ describe('the worker', () => {
     await eventually(() => done.length === 200);
   });
 
-  it('calls a timer once per period on one replica at a time, also after a failure', async () => {
+  it('calls a timer once per period on one replica at a time, even after a failure', async () => {
     const calls: { from: number; to: number }[] = [];
     const two = [await open(), await open()];
     for (const { work } of two) {
@@ -781,7 +781,7 @@ describe('the worker', () => {
     expect(await count(two[0]!, `kind = 'every.slow'`)).toBe(1);
   });
 
-  it('claims nothing behind a closed gate, but settles expired claims', async () => {
+  it('claims nothing while the permit check refuses, but settles expired claims', async () => {
     const replica = await open();
     let isOpen = false;
     const done: { permit: unknown; lapsed: boolean }[] = [];
@@ -805,7 +805,7 @@ describe('the worker', () => {
     expect(done[1]).toEqual({ permit: { passed: true }, lapsed: false });
   });
 
-  it('moves work between the lanes of a gated kind and of a kind without a gate, with its state', async () => {
+  it('moves work with its state between lanes with a permit check and lanes without a permit check', async () => {
     const replica = await open();
     const seen: object[] = [];
     const kind = {
@@ -838,7 +838,7 @@ describe('the worker', () => {
     ]);
   });
 
-  it('renews a lease that is shorter than its usual interval', async () => {
+  it('renews a lease in time even if the lease is shorter than the usual interval of renewals', async () => {
     const replica = await open();
     const lapsed: boolean[] = [];
     replica.work.define({
@@ -856,7 +856,7 @@ describe('the worker', () => {
     expect(lapsed).toEqual([false]);
   });
 
-  it('claims nothing after an activation of the kill switch at any moment', async () => {
+  it('claims nothing after an activation of the kill switch, at whatever moment it happens', async () => {
     const replica = await open();
     const statements = new Statements(replica.dataSource);
     const killSwitch = Reflect.construct(KillSwitch, [
@@ -897,7 +897,7 @@ describe('the worker', () => {
     }
   });
 
-  it('runs work that is added as claimed after the commit, with its permit and beside a full lane', async () => {
+  it('runs work that a transaction adds as claimed after the commit, with its permit and even if the lane is full', async () => {
     const replica = await open();
     await replica.dataSource.query('create table done (n integer)');
     const held = Promise.withResolvers<void>();
@@ -935,7 +935,7 @@ describe('the worker', () => {
     held.resolve();
   });
 
-  it('adds no claimed work that already runs, or in a failed transaction', async () => {
+  it('does not start claimed work if it already runs or if its transaction fails', async () => {
     const replica = await open();
     const held = Promise.withResolvers<void>();
     let begun = 0;
@@ -977,7 +977,7 @@ describe('the worker', () => {
     expect(lapsed).toEqual([true]);
   });
 
-  it('rejects a second definition', async () => {
+  it('rejects a second definition of the same kind', async () => {
     const replica = await open();
     const kind = { name: KIND, places: 1, inSet: async () => undefined };
     replica.work.define(kind);

@@ -51,7 +51,7 @@ describe('an action after earlier attempts', () => {
   describe('whose call may have been sent', () => {
     beforeEach(() => (vendor.repeatable = true));
 
-    it('has an unknown outcome, or a safe retry, if the vendor is unreachable', async () => {
+    it('fails with an unknown outcome, or with the hint that a repetition is safe, if the vendor is unreachable', async () => {
       vendor.script = () => Promise.reject(new UnreachableError('No route to host.'));
       const after = await ended(await begin({ state: SENT }));
       expect([after.status, after.result!.code]).toEqual(['failed', 'timeout']);
@@ -67,7 +67,7 @@ describe('an action after earlier attempts', () => {
     it.each([
       ['sent', SENT],
       ['not sent', {}],
-    ])('stays %s after an attempt that the kill switch stopped', async (_, state) => {
+    ])('remains marked as %s after an attempt that the kill switch stopped', async (_, state) => {
       let isStopped = false;
       vendor.script = (call, gate) =>
         vendor.send(call, gate, {
@@ -111,13 +111,13 @@ describe('an action after earlier attempts', () => {
       };
     });
 
-    it('ends the action immediately if a repetition is not safe', async () => {
+    it('ends immediately if a repetition is not safe', async () => {
       const { status, result } = await ended(await begin());
       expect([status, result!.code]).toEqual(['failed', 'outcome_unknown']);
       expect(vendor.left).toHaveLength(1);
     });
 
-    it('keeps the action waiting for the kill switch if a repetition is safe', async () => {
+    it('waits for the kill switch if a repetition is safe', async () => {
       vendor.repeatable = true;
       const { status, work } = await putBack(await begin());
       expect([status, work!.state]).toEqual(['pending', SENT]);

@@ -71,7 +71,7 @@ describe('the catalogue of actions', () => {
   });
 
   it.each(ACTION_TYPES)(
-    'accepts required and all parameters of %s, and rejects missing, unknown and mistyped parameters',
+    'accepts only the required parameters or all parameters of %s, and rejects missing, unknown and mistyped parameters',
     async (name) => {
       const { parameters, default_approval_level: level } = types.get(name)!;
       for (const some of [parameters.filter(({ required }) => required), parameters]) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 type Decide = () => Promise<string>;
 
 /** The transaction of a decision claims the action, as the transaction of a request does. */
-describe('an action after a decision', () => {
+describe('an action that a person decided', () => {
   let connector: string;
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('an action after a decision', () => {
   describe.each([
     ['approval', toApprove],
     ['rollback', toRollBack],
-  ])('%s', (_, toDecide) => {
+  ])('by %s', (_, toDecide) => {
     it('is claimed before its call begins', async () => {
       const decide = await toDecide();
       const { crashed } = crashAt(world.app, FAILPOINT.claimed);
@@ -91,7 +91,7 @@ describe('an action after a decision', () => {
       expect(world.vendor.effectsOf(id)).toBe(1);
     });
 
-    it('needs no free place of its connector', async () => {
+    it('starts even if its connector has no free place', async () => {
       const decide = await toDecide();
       const setPlaces = (places: number) =>
         world.database.query(`update work_lanes set places = $1 where kind = 'action'`, [places]);
@@ -105,7 +105,7 @@ describe('an action after a decision', () => {
       }
     });
 
-    it('fails without work if no connector is enabled for it', async () => {
+    it('fails, and adds no row to the table work, if no connector is enabled for it', async () => {
       const decide = await toDecide();
       const enable = (enabled: boolean) =>
         world.clients.admin.put(`/api/connectors/${connector}`, { enabled });

@@ -78,7 +78,7 @@ describe('actions', () => {
     const execute = (client: 'viewer' | 'analyst', path: string, body: unknown) =>
       world.clients[client].post(path, body);
 
-    it('rejects a viewer first, then a malformed request, a missing incident, and an active kill switch', async () => {
+    it('is: the role, the format of the request, the incident, the kill switch', async () => {
       const path = `/api/incidents/${newId()}/actions`;
       const body = { action: 'block_sender', parameters: PARAMETERS.block_sender };
       await world.turnOn();
@@ -123,7 +123,7 @@ describe('actions', () => {
   });
 });
 
-describe('the event of a change of an action', () => {
+describe('an event about an action', () => {
   interface RecordedEvent {
     readonly type: string;
     readonly payload: Record<string, unknown>;
@@ -219,7 +219,7 @@ describe('the event of a change of an action', () => {
     });
   });
 
-  it('is marked as simulated in a sandbox, and belongs to the request, approval or rollback', async () => {
+  it('is marked as simulated in a sandbox, and is recorded with the request, approval or rollback that caused it', async () => {
     const { admin } = world.clients;
     await admin.post('/api/connectors', { name: 'sandbox', type: 'sandbox', config: {} });
     const { body: connectors } = await admin.get('/api/connectors');
@@ -258,7 +258,7 @@ describe('the event of a change of an action', () => {
     ]);
   });
 
-  it('stores the longest parameters and reasons without splitting a character', async () => {
+  it('can have the longest parameters and reasons, and splits no character', async () => {
     const message_id = '\u0001'.repeat(4_096);
     const { body } = await world.execute('release_email', { parameters: { message_id } });
     const reason = `x${'😀'.repeat(999)}`;

@@ -47,7 +47,7 @@ describe('the rule of four eyes', () => {
     expect((await post(world.clients.senior, other, 'approve')).body.data.status).toBe('completed');
   });
 
-  it('requires another person for the rollback of an own action', async () => {
+  it('requires the approval of another person if requesters roll back their own action', async () => {
     const incidentId = await world.incident();
     const { client: analyst, name } = await colleague('analyst');
     const { client: other, name: otherName } = await colleague('analyst');

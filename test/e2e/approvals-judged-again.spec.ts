@@ -56,7 +56,7 @@ describe('an approval', () => {
       expect(approved.details).toMatchObject({ approval_level: 'senior' });
     });
 
-    it('is checked after a concurrent change of the severity', async () => {
+    it('waits for a concurrent change of the severity, and is checked afterwards', async () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
       const answer = await whileHeld(world.database, RAISE, [incidentId], () =>
@@ -67,7 +67,7 @@ describe('an approval', () => {
       expect(world.calls).toHaveLength(0);
     });
 
-    it('requires for a rejection only the level of the request', async () => {
+    it('requires the higher level, but a rejection requires only the level of the request', async () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
       await put(world.clients.analyst, incidentId, { severity: 'critical' });
@@ -89,7 +89,7 @@ describe('an approval', () => {
     });
   });
 
-  it('requires the level of the request if it would be lower now', async () => {
+  it('requires the level of the request even if the level would be lower now', async () => {
     const { analyst, senior } = world.clients;
     const incidentId = await world.incident({ severity: 'critical' });
     const id = await wait('revoke_sessions', incidentId);
@@ -99,7 +99,7 @@ describe('an approval', () => {
   });
 
   describe('of an action of a critical incident', () => {
-    it('keeps its level if a person below the level lowers the severity', async () => {
+    it('keeps its level, because a person below the level cannot lower the severity', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident({ severity: 'critical' });
       const refused = await put(analyst, incidentId, { severity: 'high', status: 'triaged' });
@@ -128,7 +128,7 @@ describe('an approval', () => {
     });
   });
 
-  describe('after the deadline', () => {
+  describe('and its deadline', () => {
     it.each([
       ['refused after the deadline', '1440 minutes', -HOUR, 409],
       ['accepted before the deadline', '1430 minutes', HOUR, 200],
@@ -145,7 +145,7 @@ describe('an approval', () => {
       }
     });
 
-    it('is checked after it has locked the row, not before', async () => {
+    it('is compared with the deadline after it has locked the row, not before', async () => {
       const id = await wait('isolate_host');
       const answer = await whileHeld(
         world.database,
@@ -179,7 +179,7 @@ describe('an approval', () => {
       expect(approved.details).toMatchObject({ incident_status: 'resolved' });
     });
 
-    it('is checked after a concurrent closing', async () => {
+    it('waits while another request resolves the incident, and is checked afterwards', async () => {
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
       const answer = await whileHeld(
@@ -249,7 +249,7 @@ describe('a rollback', () => {
     }
   });
 
-  it('undoes actions that may have had an effect, and no others', async () => {
+  it('undoes only actions that may have had an effect', async () => {
     world.vendor.behave('apply-then-drop');
     const unknown = await done();
     world.vendor.behave('refuse');
@@ -259,7 +259,7 @@ describe('a rollback', () => {
     expect(codeOf(await rollBack(world.clients.analyst, refused))).toEqual([409, 'invalid_state']);
   });
 
-  it('needs the higher level of the action and its inverse', async () => {
+  it('needs the level of the action or the level of its inverse, whichever is higher', async () => {
     const { analyst, senior } = world.clients;
     const waiting = (await world.execute('isolate_host')).body.data.action_id;
     await senior.post(`/api/actions/${waiting}/approve`, {});

@@ -80,7 +80,7 @@ describe('approvals', () => {
   it.each([
     ['viewer', 'none'],
     ['analyst', 'analyst'],
-  ] as const)('rejects both decisions of a %s with level %s', async (role, level) => {
+  ] as const)('rejects approval and rejection by a %s with the level %s', async (role, level) => {
     const id = await wait();
     for (const decide of [approve, reject]) {
       const answer = await decide(
@@ -159,7 +159,7 @@ describe('approvals', () => {
     expect(lowered.actor).toBe(world.names.analyst);
   });
 
-  it('shows the number, the age and the waiting time of waiting actions in the metrics', async () => {
+  it('shows the number, the age and the waiting time of actions that wait for approval in the metrics', async () => {
     await requestedEarlier(world.database.manager, await wait(), '90 minutes');
     const { text } = await world.app.get('/metrics');
     expect(text).toMatch(/^approvals_pending [1-9]/m);
@@ -172,7 +172,7 @@ describe('approvals', () => {
     expect(oldest!.value).toBeLessThan(24 * 60 * 60);
   });
 
-  it('rejects only actions without a decision before the deadline', async () => {
+  it('rejects actions without a decision only after the deadline', async () => {
     const [late, early] = [await wait(), await wait()];
     await requestedEarlier(world.database.manager, late, '1440 minutes');
     await requestedEarlier(world.database.manager, early, '1439 minutes');
@@ -190,7 +190,7 @@ describe('approvals', () => {
   }
 });
 
-describe('a request during the deletion of its incident', () => {
+describe('a request while its incident is being deleted', () => {
   const senior = useStarted(() => as(world.app, 'senior'));
   /** The deletion waits here: it holds its locks and has ended the actions. */
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
@@ -259,7 +259,7 @@ describe('a request during the deletion of its incident', () => {
     expect(world.calls).toHaveLength(calls);
   });
 
-  it('becomes a direct action if it is a rollback', async () => {
+  it('is executed without the incident if it is a rollback', async () => {
     const incidentId = await world.incident();
     const id = (await world.execute('block_sender', { incidentId })).body.data.action_id as string;
     const body = { reason: 'a mistake' };

@@ -61,7 +61,7 @@ describe('the list of attention items', () => {
   };
   const resolve = (id: string) => put(id, { status: 'resolved', resolution: 'Nothing was found.' });
 
-  it('lists a failed playbook step, but not if its action is listed', async () => {
+  it('lists a failed playbook step unless its action is listed', async () => {
     const incident = await world.incident();
     const absent = { parameters: { ip: '{{ incident.raw_data.absent }}' } };
     const playbook = await world.playbook([
@@ -113,7 +113,7 @@ describe('the list of attention items', () => {
     );
   });
 
-  it('lists an approval that expired, until its incident is resolved', async () => {
+  it('lists an expired approval until its incident is resolved', async () => {
     const incidentId = await world.incident();
     const { action_id } = (await world.actions.execute('isolate_host', { incidentId })).body.data;
     await requestedEarlier(world.actions.database.manager, action_id, '2 days');
@@ -139,7 +139,7 @@ describe('the list of attention items', () => {
     expect(await items('triage_failed')).toEqual([]);
   });
 
-  it('lists failed events, and events of resolved incidents', async () => {
+  it('lists failed events, and later events about resolved incidents', async () => {
     await registerSource(world.clients.admin);
     const sender = new WebhookSender(world.actions.app.client);
     await sender.send({ alarm: 'of no known shape' });
@@ -297,7 +297,7 @@ describe('the list of attention items', () => {
   });
 });
 
-it('GET /api/attention lists for administrators the sources, connectors and channels whose secrets are lost, until they get new secrets or are deleted', async () => {
+it('GET /api/attention lists sources, connectors and channels with lost secrets to administrators, until they get new secrets or are deleted', async () => {
   await using app = await startTestApp();
   const [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
   const lost = async (client = admin) => {

@@ -78,7 +78,7 @@ describe('an export of the audit trail', () => {
     expect(lines.filter((line) => Object.values(parsed(line)).includes(null))).toEqual([]);
   });
 
-  it('records no export if nothing was sent', async () => {
+  it('is not recorded if nothing was sent', async () => {
     const recorded = async (): Promise<number> =>
       (await admin.get('/api/audit?action=audit.exported')).body.meta.total;
     const before = await recorded();

@@ -237,7 +237,7 @@ describe('the audit trail over HTTP', () => {
     return answer.body;
   };
 
-  it('shows managers the roles of rejected requests', async () => {
+  it('shows managers the requests that were rejected because of the role', async () => {
     const manager = await as(app, 'manager');
     expect((await manager.get('/api/audit/export')).status).toBe(403);
     const refused = await manager.get('/api/audit?action=auth.role_refused');
@@ -335,7 +335,7 @@ describe('the state of the audit trail', () => {
     }
   });
 
-  it('answers 503 to readers of a feed while sealing has stopped because the chain was changed', async () => {
+  it('makes a feed answer 503 while sealing has stopped because the chain was changed', async () => {
     const owner = new Client(app.database.url);
     await owner.connect();
     await sealed(owner);

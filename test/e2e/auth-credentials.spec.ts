@@ -103,7 +103,7 @@ describe('the owner of an API key', () => {
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
     app.nest.get(Transactions).run((tx) => app.nest.get(Credentials).isAmong(tx, one, [name]));
 
-  it('is shown with the keys, which a filter selects by their creator', async () => {
+  it('is shown in the list of keys, which can be filtered by creator', async () => {
     const ada = await makeUser(app, 'admin');
     const session = await inSession(app, ada);
     const first = await keyMadeBy(session);
@@ -126,7 +126,7 @@ describe('the owner of an API key', () => {
     expect((await session.get('/api/api-keys?created_by=')).status).toBe(422);
   });
 
-  it('is empty for a key of the first start, which counts as the same person as each key that it created', async () => {
+  it('is empty for a key of the first start, and that key counts as one person with all keys that it created', async () => {
     const root = await makeKey(app, 'admin');
     const one = await keyMadeBy(root.client);
     const other = await keyMadeBy(root.client);
@@ -189,7 +189,7 @@ describe('a login or password change during a change of the user', () => {
     expect(await begin(user)).toMatchObject({ role: 'viewer' });
   });
 
-  it('waits for a deletion under way, and then begins no session', async () => {
+  it('waits for a concurrent deletion, and then begins no session', async () => {
     const user = await seen();
     const begun = await whileHeld(
       database,
@@ -241,7 +241,7 @@ describe('A weak password', () => {
     ]);
   };
 
-  it('is rejected for a new user, and as a change by an admin or the user', async () => {
+  it('is rejected for a new user, and in a change by an admin or by the user', async () => {
     const created = { username: 'jonathan.archer', role: 'viewer' };
     const create = (password: string) => admin.post('/api/users', { ...created, password });
     expectWeak(await create(WEAK), 'password');
@@ -257,7 +257,7 @@ describe('A weak password', () => {
     expectWeak(await session.post('/login/password', body), 'new_password');
   });
 
-  it('is rejected if it is the same as before', async () => {
+  it('is rejected if it is the current password', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const { status, body } = await session.put('/api/me/password', {

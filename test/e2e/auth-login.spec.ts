@@ -66,12 +66,12 @@ describe('Login', () => {
     expect((await actions()).at(-1)).toMatchObject({ actor: user.name, action: 'auth.login' });
   });
 
-  it('accepts a user name that begins with a capital letter, as telephones type it', async () => {
+  it('accepts a user name that begins with a capital letter, as phones type it', async () => {
     const typed = { ...right(), username: ` ${user.name[0]!.toUpperCase()}${user.name.slice(1)} ` };
     expect((await app.post('/login', typed)).status).toBe(200);
   });
 
-  it('redirects a form to the path in next', async () => {
+  it('redirects a form to the path in its field next', async () => {
     const answer = await app.request('POST', '/login', form({ ...right(), next: '/docs?a=b' }));
     expect(answer.status).toBe(303);
     expect(answer.headers.location).toBe('/docs?a=b');
@@ -82,7 +82,7 @@ describe('Login', () => {
     expect((await app.request('POST', '/login', form(right()))).headers.location).toBe('/docs');
   });
 
-  it('shows the page again after a failure, without the password and with everything escaped', async () => {
+  it('shows the page again after a failure, without the password and with all values escaped', async () => {
     const answer = await app.request(
       'POST',
       '/login',
@@ -117,7 +117,7 @@ describe('Login', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('records a failed login by address, and never the typed name of an unknown user', async () => {
+  it('records a failed login under the address, and never records the typed name of an unknown user', async () => {
     const rows = await app.sql<{ actor: string; subject_id: string }[]>(
       `select * from audit_log where action = 'auth.login_failed'`,
     );
@@ -262,7 +262,7 @@ describe('Guessing passwords', () => {
     expect(page.text).toContain('Too many wrong passwords from this address');
   });
 
-  it('allows no additional guesses by concurrent requests', async () => {
+  it('is throttled even if the requests are concurrent', async () => {
     const user = await makeUser(app, 'viewer');
     const guesses = Array.from({ length: 59 }, (_, index) => `wrong ${index}`);
     const answers = await Promise.all(
@@ -275,7 +275,7 @@ describe('Guessing passwords', () => {
     expect(answers.filter(({ status }) => status === 429).length).toBe(60 - failed.length);
   });
 
-  it('computes one hash of the same cost for each guess, so that response times do not show which users exist', async () => {
+  it('costs one hash for each guess, so that response times do not show which users exist', async () => {
     const user = await makeUser(app, 'viewer');
     const disabled = await makeUser(app, 'viewer');
     await app.sql('update users set enabled = false where id = $1', [disabled.id]);

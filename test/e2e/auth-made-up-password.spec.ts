@@ -58,7 +58,7 @@ describe('the password that the first start generated', () => {
     return { status: body.status, ...body.components.access };
   };
 
-  it('redirects each login to the page that changes it, which the user may leave', async () => {
+  it('leads each login to the page for a new password, which the user may leave', async () => {
     const app = await start();
     const { password } = credentials();
     for (let login = 0; login < 2; login += 1) {
@@ -145,7 +145,7 @@ describe('the password that the first start generated', () => {
   });
 });
 
-describe('the page that changes the own password', () => {
+describe('the page for a new password', () => {
   const app = useStarted(() =>
     startTestApp({ settings: { RATE_LIMIT_PERSON_WRITE: String(WRITES) } }),
   );
@@ -188,7 +188,7 @@ describe('the page that changes the own password', () => {
     expect([answer.status, answer.body.data.name]).toEqual([200, user.name]);
   });
 
-  it('counts each change as a write', async () => {
+  it('counts each change of a password as a write in the rate limits', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const body = { current_password: user.password, new_password: user.password };

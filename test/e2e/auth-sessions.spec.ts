@@ -44,7 +44,7 @@ describe('the sessions', () => {
     ['the user is disabled', (user) => change(user, { enabled: false })],
     ['the user is deleted', (user) => admin.delete(`/api/users/${user.id}`)],
     ['the password is set by an admin', (user) => change(user, { password: 'another password' })],
-    ['it is logged out', (_, cookie) => app.post('/logout', undefined, { cookie })],
+    ['the user logs out', (_, cookie) => app.post('/logout', undefined, { cookie })],
   ])('end on every replica within a second when %s', async (_, happening) => {
     const user = await makeUser(app, 'admin');
     const cookie = await logIn(app, user);
@@ -188,7 +188,7 @@ describe('the sessions', () => {
     forget.mockRestore();
   });
 
-  it('end, except the current session, when the user changes the own password', async () => {
+  it('end, except the current session, when users change their own password', async () => {
     const user = await makeUser(app, 'viewer');
     const other = await logIn(replica, user);
     const mine = await inSession(app, user);
@@ -212,7 +212,7 @@ describe('the sessions', () => {
     await logIn(app, { ...user, password: 'zwo\u0308lf zeichen fin' });
   });
 
-  it('are required to change a password: a key is rejected', async () => {
+  it('are required for users to change their own password, and a key is rejected', async () => {
     const answer = await admin.put('/api/me/password', {
       current_password: 'whatever it is',
       new_password: 'whatever it was',

@@ -62,24 +62,27 @@ describe('the users API', () => {
       ['demoted', (client, id) => client.put(`/api/users/${id}`, { role: 'manager' })],
       ['disabled', (client, id) => client.put(`/api/users/${id}`, { enabled: false })],
       ['deleted', (client, id) => client.delete(`/api/users/${id}`)],
-    ])('keeps one admin if all are %s on two replicas', async (_, remove) => {
-      const other = await as(replica, 'admin');
-      for (let round = 0; round < 2; round += 1) {
-        await query(`update users set role = 'viewer' where role = 'admin'`);
-        const admins = [];
-        for (let index = 0; index < 4; index += 1) admins.push(await makeUser(app, 'admin'));
-        const answers = await Promise.all(
-          admins.map(({ id }, index) => remove(index % 2 ? admin : other, id)),
-        );
-        expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 409]);
-        const refused = answers.find(({ status }) => status === 409);
-        expect(refused!.body.error.code).toBe('invalid_state');
-        const [left] = await query(
-          `select count(*)::int as admins from users where role = 'admin' and enabled and deleted_at is null`,
-        );
-        expect(left.admins).toBe(1);
-      }
-    });
+    ])(
+      'keeps one admin if simultaneous requests on two replicas try to have all admins %s',
+      async (_, remove) => {
+        const other = await as(replica, 'admin');
+        for (let round = 0; round < 2; round += 1) {
+          await query(`update users set role = 'viewer' where role = 'admin'`);
+          const admins = [];
+          for (let index = 0; index < 4; index += 1) admins.push(await makeUser(app, 'admin'));
+          const answers = await Promise.all(
+            admins.map(({ id }, index) => remove(index % 2 ? admin : other, id)),
+          );
+          expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 409]);
+          const refused = answers.find(({ status }) => status === 409);
+          expect(refused!.body.error.code).toBe('invalid_state');
+          const [left] = await query(
+            `select count(*)::int as admins from users where role = 'admin' and enabled and deleted_at is null`,
+          );
+          expect(left.admins).toBe(1);
+        }
+      },
+    );
 
     it('changes the password of the last admin, but not the role', async () => {
       await query(`update users set role = 'viewer' where role = 'admin'`);
@@ -92,7 +95,7 @@ describe('the users API', () => {
   });
 });
 
-describe('the API keys', () => {
+describe('/api/api-keys', () => {
   const create = async (body: object) => {
     const answer = await admin.post('/api/api-keys', body);
     expect(answer.status).toBe(201);
@@ -134,7 +137,7 @@ describe('the API keys', () => {
     }
   });
 
-  it('rejects the name of a revoked key', async () => {
+  it('rejects the name of a revoked key for a new key', async () => {
     const { id } = await create({ name: 'unique', role: 'viewer' });
     const again = { body: { name: 'unique', role: 'viewer' } };
     expect((await admin.request('POST', '/api/api-keys', again)).body.error.code).toBe('conflict');
@@ -163,7 +166,7 @@ describe('the API keys', () => {
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
-  it('records the last use', async () => {
+  it('records the last use of a key', async () => {
     const { client, id } = await makeKey(app, 'admin');
     await client.get('/api/api-keys');
     const sql = 'select last_used_at from api_keys where id = $1';

@@ -66,54 +66,57 @@ describe('Authority that ended between the guard and the transaction', () => {
     (await world.database.query(`select count(*)::int as n from ${text}`, values))[0].n;
   const incident = { incident_type: 'phishing', source: 'authority' };
 
-  it.each(Object.entries(ENDINGS))('rejects the decisions and changes of %s', async (_, ending) => {
-    const waiting = (await world.execute('revoke_sessions')).body.data.action_id as string;
-    const done = (await world.execute('block_sender')).body.data.action_id as string;
-    const { client, name } = await ended(ending);
-    const other = (await makeUser(world.app, 'viewer')).id;
-    const post =
-      (path: string, body: object, headers = {}) =>
-      () =>
-        client.post(path, body, headers);
-    const attempts: Readonly<Record<string, () => Promise<Answer>>> = {
-      approve: post(`/api/actions/${waiting}/approve`, {}),
-      reject: post(`/api/actions/${waiting}/reject`, { reason: 'no' }),
-      'roll back': post(`/api/actions/${done}/rollback`, { reason: 'no' }),
-      execute: () => world.execute('lookup_ip', { client }),
-      'create an incident': post('/api/incidents', incident),
-      'create it once': post('/api/incidents', incident, { 'idempotency-key': newId() }),
-      'stop everything': post('/api/kill-switch/activate', { reason: 'no' }),
-      'make a key': post('/api/api-keys', { name: `by ${newId()}`, role: 'viewer' }),
-      'make a user': post('/api/users', {
-        username: `u${newId()}`,
-        password: 'a long enough password',
-        role: 'viewer',
-      }),
-      'change a user': () => client.put(`/api/users/${other}`, { role: 'admin' }),
-    };
-    const audited = () =>
-      counted('audit_log where actor = $1 and action not like $2', [name, 'auth.%']);
-    const before = await audited();
-    const statuses: [string, number][] = [];
-    for (const [attempt, make] of Object.entries(attempts)) {
-      statuses.push([attempt, (await make()).status]);
-    }
-    expect(statuses).toEqual(statuses.map(([attempt]) => [attempt, ending.status]));
-    expect(await audited()).toBe(before);
-    const refusals = await counted(
-      `audit_log where actor = $1 and action = 'auth.role_refused' and details::jsonb ->> 'role' = 'viewer'`,
-      [name],
-    );
-    expect(refusals > 0).toBe(ending.status === 403);
-    expect((await world.get(waiting)).status).toBe('pending_approval');
-    expect(await world.get(done)).not.toHaveProperty('rolled_back_by');
-    expect(await counted('actions where requested_by = $1', [name])).toBe(0);
-    expect(await counted('incidents where created_by = $1', [name])).toBe(0);
-    expect(await counted(`users where id = $1 and role = 'admin'`, [other])).toBe(0);
-  });
+  it.each(Object.entries(ENDINGS))(
+    'cannot make the decisions and changes of %s',
+    async (_, ending) => {
+      const waiting = (await world.execute('revoke_sessions')).body.data.action_id as string;
+      const done = (await world.execute('block_sender')).body.data.action_id as string;
+      const { client, name } = await ended(ending);
+      const other = (await makeUser(world.app, 'viewer')).id;
+      const post =
+        (path: string, body: object, headers = {}) =>
+        () =>
+          client.post(path, body, headers);
+      const attempts: Readonly<Record<string, () => Promise<Answer>>> = {
+        approve: post(`/api/actions/${waiting}/approve`, {}),
+        reject: post(`/api/actions/${waiting}/reject`, { reason: 'no' }),
+        'roll back': post(`/api/actions/${done}/rollback`, { reason: 'no' }),
+        execute: () => world.execute('lookup_ip', { client }),
+        'create an incident': post('/api/incidents', incident),
+        'create it once': post('/api/incidents', incident, { 'idempotency-key': newId() }),
+        'stop everything': post('/api/kill-switch/activate', { reason: 'no' }),
+        'make a key': post('/api/api-keys', { name: `by ${newId()}`, role: 'viewer' }),
+        'make a user': post('/api/users', {
+          username: `u${newId()}`,
+          password: 'a long enough password',
+          role: 'viewer',
+        }),
+        'change a user': () => client.put(`/api/users/${other}`, { role: 'admin' }),
+      };
+      const audited = () =>
+        counted('audit_log where actor = $1 and action not like $2', [name, 'auth.%']);
+      const before = await audited();
+      const statuses: [string, number][] = [];
+      for (const [attempt, make] of Object.entries(attempts)) {
+        statuses.push([attempt, (await make()).status]);
+      }
+      expect(statuses).toEqual(statuses.map(([attempt]) => [attempt, ending.status]));
+      expect(await audited()).toBe(before);
+      const refusals = await counted(
+        `audit_log where actor = $1 and action = 'auth.role_refused' and details::jsonb ->> 'role' = 'viewer'`,
+        [name],
+      );
+      expect(refusals > 0).toBe(ending.status === 403);
+      expect((await world.get(waiting)).status).toBe('pending_approval');
+      expect(await world.get(done)).not.toHaveProperty('rolled_back_by');
+      expect(await counted('actions where requested_by = $1', [name])).toBe(0);
+      expect(await counted('incidents where created_by = $1', [name])).toBe(0);
+      expect(await counted(`users where id = $1 and role = 'admin'`, [other])).toBe(0);
+    },
+  );
 
   it.each(Object.entries(ENDINGS))(
-    'rejects only the creations of %s in a batch',
+    'affects in a batch only the creations of %s',
     async (_, ending) => {
       const { client, name } = await ended(ending);
       const clients = Array.from({ length: 24 }, (__, at) =>
@@ -126,7 +129,7 @@ describe('Authority that ended between the guard and the transaction', () => {
     },
   );
 
-  it('is checked with the remaining level: an analyst cannot approve an action that needs a senior', async () => {
+  it('is reduced to the remaining level: an analyst cannot approve an action that needs a senior', async () => {
     const isolate = await world.execute('isolate_host');
     const waiting = isolate.body.data.action_id as string;
     const done = await world.approved('isolate_host');

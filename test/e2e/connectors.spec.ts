@@ -105,7 +105,7 @@ describe('/api/connectors', () => {
     expect((await create({ ...http(), name: body.name })).status).toBe(201);
   });
 
-  it('shows secrets in no answer, audit record or database column', async () => {
+  it('never shows secrets in answers, audit records or database columns', async () => {
     const { id } = (await create(http())).body.data;
     await admin.put(`/api/connectors/${id}`, { config: { secrets: { token: `${TOKEN}-2` } } });
     await admin.post(`/api/connectors/${id}/test`);
@@ -155,7 +155,7 @@ describe('/api/connectors', () => {
     expect((await admin.put(`/api/connectors/${id}`, { name })).body.error.code).toBe('conflict');
   });
 
-  it('tests a connector, answers 200 either way, and records the result', async () => {
+  it('tests a connector, answers 200 for success and failure, and records the result', async () => {
     const { id } = (await create(http())).body.data;
     const test = () => admin.post(`/api/connectors/${id}/test`);
     expect((await test()).body.data).toMatchObject({ success: true });
@@ -203,7 +203,7 @@ describe('/api/connectors', () => {
     log.mockRestore();
   });
 
-  it('reports the recovery of an enabled connector, also after a change, but not of a disabled connector', async () => {
+  it('reports the recovery of an enabled connector, even after a change, but not of a disabled connector', async () => {
     const { id } = (await create(http())).body.data;
     const checks = app.nest.get(ConnectorsService);
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
@@ -305,7 +305,7 @@ describe('/api/connectors', () => {
     });
   });
 
-  it('reports that the sandbox is on standby, and that no connector provides actions', async () => {
+  it('reports that the sandbox is on standby, and that no other connector provides actions', async () => {
     await create({ name: 'sandbox', type: 'sandbox', config: {} });
     const health = async () => {
       const { data } = (await viewer.get('/api/connectors/health')).body;

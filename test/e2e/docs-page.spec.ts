@@ -67,7 +67,7 @@ describe('the page of Swagger UI', () => {
     }
   });
 
-  it('lets only browsers cache its files, and revalidates them', async () => {
+  it('lets only browsers cache its files, and only with revalidation', async () => {
     const [file] = await filesOfThePage();
     const { headers: own } = await app.get(file!, headers);
     expect(own['cache-control']).toBe('private, no-cache');

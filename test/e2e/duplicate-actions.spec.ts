@@ -30,7 +30,7 @@ describe('an action that was requested before', () => {
   const completedAgo = (id: string, minutes: number) =>
     setTime(id, `executed_at = now() - $2 * interval '1 minute'`, [minutes]);
 
-  it('is rejected with its id, status, requester and time while it waits', async () => {
+  it('is rejected with the id, status, requester and time of the waiting action', async () => {
     const incidentId = await world.incident();
     const parameters = { host_id: 'WS-0142', reason: 'Ransomware.' };
     const first = await world.execute('isolate_host', { incidentId, parameters });
@@ -54,7 +54,7 @@ describe('an action that was requested before', () => {
     expect(repeated.status).toBe(202);
   });
 
-  it('is another action for a mail of another sender with the same Message-ID', async () => {
+  it('is a different action if another sender used the same Message-ID', async () => {
     const parameters = { message_id: `<m${(targets += 1)}@evil.example>` };
     const mailOf = (sender: string) => world.incident({ raw_data: { ...parameters, sender } });
     const quarantine = (incidentId?: string) =>
@@ -161,7 +161,7 @@ describe('an action that was requested before', () => {
     expect((await world.execute('isolate_host', { parameters })).status).toBe(202);
   });
 
-  it('is created once by 50 equal requests on two replicas, and repeated on explicit request', async () => {
+  it('is created once by 50 equal requests on two replicas, and again if a request explicitly asks for a repetition', async () => {
     const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
     const incidents = [await world.incident(), await world.incident(), undefined];
     for (const type of ['block_sender', 'isolate_host'] as const) {
@@ -190,7 +190,7 @@ describe('an action that was requested before', () => {
     }
   });
 
-  it('locks several targets in a fixed order, so that requests do not deadlock', async () => {
+  it('causes no deadlock with requests for other targets in another order', async () => {
     const senders = Array.from({ length: 20 }, aSender);
     const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
     const round = (client = world.clients.analyst, order = senders) =>

@@ -25,7 +25,7 @@ const TOKEN = 'a-token-for-monitoring';
 const METRICS_KEY = { authorization: `Bearer ${TOKEN}` };
 
 describe('health', () => {
-  it.each(['', '/api'])('is the same at "%s"', async (prefix) => {
+  it.each(['', '/api'])('is the same at the prefix "%s"', async (prefix) => {
     const read = (path: string) =>
       app.request('GET', `${prefix}${path}`, prefix === '' ? {} : { headers: METRICS_KEY });
     const health = await read('/health');
@@ -81,7 +81,7 @@ describe('health', () => {
     }
   });
 
-  it('distinguishes components that make the service unhealthy', async () => {
+  it('is unhealthy only for failures of certain components', async () => {
     const overall = async (change: Partial<Record<ComponentName, ComponentStatus>>) => {
       const statuses: typeof change = { llm: 'disabled', ...change };
       const components = new HealthComponents();
@@ -100,7 +100,7 @@ describe('health', () => {
     expect(await overall({ database: 'unhealthy' })).toBe('unhealthy');
   });
 
-  it('does not ask the database for the session of a browser', async () => {
+  it('does not look up the session of a browser in the database', async () => {
     const lookUps = jest.spyOn(app.nest.get(Credentials), 'verify');
     const cookie = `its_session=${'x'.repeat(43)}`;
     for (const path of ['/live', '/ready', '/health']) await app.get(path, { cookie });
@@ -115,7 +115,7 @@ describe('health', () => {
     const viewer = await as(stopping, 'viewer');
     const waiting = viewer.get('/api/incidents/changes?from=now&wait=30');
     await viewer.get('/api/incidents/changes?from=now&wait=1');
-    stopping.nest.get(Draining).begin();
+    stopping.nest.get(Draining).begun = true;
     expect((await waiting).body.data.changes).toEqual([]);
     const ready = await stopping.get('/ready');
     expect([ready.status, ready.body.checks]).toEqual([503, { service: 'stopping' }]);

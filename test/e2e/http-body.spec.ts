@@ -47,7 +47,7 @@ describe('request bodies', () => {
       'Application/JSON',
       'application/json; charset=utf-8',
       'application/json;charset="UTF-8"',
-    ])('accepts %s', async (type) => {
+    ])('are accepted as %s', async (type) => {
       const answer = await post('/test-only/echo', '{"text":"é"}', { 'content-type': type });
       expect([answer.status, answer.body.data]).toEqual([200, { body: { text: 'é' } }]);
     });
@@ -61,7 +61,7 @@ describe('request bodies', () => {
       { 'content-type': '' },
       {},
       { ...JSON_TYPE, 'content-encoding': 'gzip' },
-    ])('refuses a body with the headers %j with 415', async (headers) => {
+    ])('with the headers %j are refused with 415', async (headers) => {
       const body = 'content-encoding' in headers ? gzipSync('{}') : '{"text":"a"}';
       expect(await codeOf('/test-only/echo', body, headers)).toEqual([
         415,
@@ -69,7 +69,7 @@ describe('request bodies', () => {
       ]);
     });
 
-    it('treats an empty body of any type as no body', async () => {
+    it('count as no body if they are empty, with any media type', async () => {
       for (const type of ['application/json', 'text/plain', undefined])
         for (const body of [undefined, ''])
           expect((await post('/test-only/echo', body, { 'content-type': type })).status).toBe(200);
@@ -78,13 +78,13 @@ describe('request bodies', () => {
       expect((await app.put('/test-only/echo/1', undefined, headers)).status).toBe(200);
     });
 
-    it('ignores the body of a GET', async () => {
+    it('are ignored for GET', async () => {
       expect(
         (await app.request('GET', '/test-only/echo', { body: '{', headers: JSON_TYPE })).status,
       ).toBe(200);
     });
 
-    it('accepts strict forms where they are declared', async () => {
+    it('are accepted as strict forms where the operation declares a form', async () => {
       const answer = await post('/test-only/form', 'name=a+b%26', FORM);
       expect(answer.body.data).toEqual({ form: { name: 'a b&' } });
       const twice = await post('/test-only/form', 'name=a&name=b', FORM);
@@ -95,7 +95,7 @@ describe('request bodies', () => {
         expect(await codeOf('/test-only/form', form, FORM)).toEqual([400, 'bad_request']);
     });
 
-    it('leaves raw bytes unchanged for any media type', async () => {
+    it('keep their raw bytes, with any media type', async () => {
       const bytes = Buffer.from([0xff, 0x00, 0x0d, 0x0a]);
       for (const type of ['application/json', 'nonsense', undefined]) {
         const answer = await post('/test-only/raw', bytes, { 'content-type': type });
@@ -105,7 +105,7 @@ describe('request bodies', () => {
   });
 
   describe('by their content', () => {
-    it.each(['null', ' null\n'])('treats %j as an absent body', async (body) => {
+    it.each(['null', ' null\n'])('count as absent if they are %j', async (body) => {
       for (const [method, path] of [
         ['POST', '/test-only/echo'],
         ['PUT', '/test-only/echo/1'],
@@ -118,7 +118,7 @@ describe('request bodies', () => {
     });
 
     it.each(['[]', '[{}]', '1', '"text"', 'true', '1e400'])(
-      'rejects %s, which is not an object, with 422',
+      'are rejected with 422 if they are not an object: %s',
       async (body) => {
         expect(await codeOf('/test-only/echo', body)).toEqual([422, 'validation_error']);
         expect((await app.put('/test-only/echo/1', body, JSON_TYPE)).status).toBe(422);
@@ -131,7 +131,7 @@ describe('request bodies', () => {
       ['{"list":[{"name":"a"},{"name":1}]}', 'list.1.name', 'is_string'],
       ['{"text":null}', 'text', 'is_string'],
       ['{"at":"2026-02-30T00:00:00Z"}', 'at', 'is_iso_time'],
-    ])('rejects %s with 422 and names the location', async (body, field, code) => {
+    ])('are rejected with 422 and the location of the error: %s', async (body, field, code) => {
       const { status, body: answer } = await post('/test-only/echo', body);
       expect([status, answer.error.code]).toEqual([422, 'validation_error']);
       expect(answer.error.details.errors).toContainEqual({
@@ -141,13 +141,13 @@ describe('request bodies', () => {
       });
     });
 
-    it('rejects any field if the operation has no fields', async () => {
+    it('are rejected with any field if the operation has no fields', async () => {
       const answer = await app.put('/test-only/echo/1', { a: 1 });
       expect([answer.status, answer.body.error.details.errors[0].field]).toEqual([422, 'a']);
       expect((await app.put('/test-only/echo/1', {})).status).toBe(200);
     });
 
-    it('returns 400 and 415 before the check of the role, and 422 after it', async () => {
+    it('cause 400 and 415 before the check of the role, and 422 after the check', async () => {
       const viewer = await as(app, 'viewer');
       const told = async (body: string, type = 'application/json', query = '') => {
         const headers = { 'content-type': type };
@@ -166,13 +166,13 @@ describe('request bodies', () => {
   describe('over the limit', () => {
     const text = (size: number) => `{"text":"${'x'.repeat(size - 11)}"}`;
 
-    it('accepts a body of exactly the limit and rejects a body with one byte more', async () => {
+    it('are accepted with exactly the limit, and rejected with one byte more', async () => {
       expect((await post('/test-only/echo', text(LIMIT))).status).toBe(200);
       expect(await codeOf('/test-only/echo', text(LIMIT + 1))).toEqual([413, 'payload_too_large']);
       expect(await codeOf('/test-only/raw', text(LIMIT + 1))).toEqual([413, 'payload_too_large']);
     });
 
-    it('counts the bytes of a chunked body', async () => {
+    it('are counted in bytes if they are chunked', async () => {
       const connection = await opened(head('Transfer-Encoding: chunked'));
       const chunk = 'x'.repeat(0x8000);
       for (let i = 0; i < 3; i += 1) connection.send(`8000\r\n${chunk}\r\n`);
@@ -182,7 +182,7 @@ describe('request bodies', () => {
       expect((await connection.answer()).body).toEqual({ status: 'alive' });
     });
 
-    it('responds with 413 and closes the connection if the rest of the body does not arrive', async () => {
+    it('cause 413 and close the connection if the rest does not arrive', async () => {
       for (const announced of [
         'Content-Length: 100000',
         'Content-Length: 1000000000',
@@ -198,7 +198,7 @@ describe('request bodies', () => {
       }
     });
 
-    it('never reads the rest of a refused body as a request', async () => {
+    it('are never read as the next request after a refusal', async () => {
       const connection = await opened(
         head('Content-Length: 1000000000'),
         'GET /live HTTP/1.1\r\nHost: x\r\n\r\n',
@@ -264,7 +264,7 @@ describe('request bodies', () => {
     });
   });
 
-  it('share a memory limit that never rejects small bodies or fresh large bodies', async () => {
+  it('share a memory limit that never rejects small bodies or new large bodies', async () => {
     await using bounded = await startTestApp({
       modules: [EchoModule],
       undocumented: ECHO_PATHS,
@@ -310,14 +310,14 @@ describe('request bodies', () => {
   });
 
   describe('with unusual transfers', () => {
-    it('answers 100 Continue to a client that waits for it', async () => {
+    it('are requested with 100 Continue if the client waits for it', async () => {
       const connection = await opened(head('Expect: 100-continue', 'Content-Length: 12'));
       expect((await connection.answer()).status).toBe(100);
       connection.send('{"text":"a"}');
       expect((await connection.answer()).body.data).toEqual({ body: { text: 'a' } });
     });
 
-    it('survives aborted uploads', async () => {
+    it('can be aborted without harm to the service', async () => {
       for (let i = 0; i < 20; i += 1) {
         const connection = await RawConnection.open(app.port);
         connection.send(head('Content-Length: 1000'), randomBytes(i * 10));

@@ -55,7 +55,7 @@ describe('headers of every response', () => {
   );
 
   it.each(['/docsx', '/loginx', '/x/docs', '/live?/docs'])(
-    'are not the headers of a page on %s',
+    'allow no content on %s, which is not a page',
     async (path) => {
       const { headers } = await app.get(path);
       expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
@@ -93,7 +93,7 @@ describe('headers of every response', () => {
   });
 });
 
-describe('behind a proxy', () => {
+describe('the service behind a proxy', () => {
   const apps = new Map<string, TestApp>();
   afterAll(() => Promise.all([...apps.values()].map((app) => app.close())));
 
@@ -111,11 +111,14 @@ describe('behind a proxy', () => {
   };
   const OURS_AND_THIS = '10.0.0.0/8,127.0.0.1';
 
-  it.each(['', '10.0.0.0/8'])('trusts no other address with TRUST_PROXY=%s', async (trusted) => {
-    const seen = await seenBy(trusted);
-    expect(seen).toMatchObject({ ip: '127.0.0.1', protocol: 'http', hsts: undefined });
-    expect(seen.host).toMatch(/^127\.0\.0\.1:/);
-  });
+  it.each(['', '10.0.0.0/8'])(
+    'ignores the headers of an untrusted proxy with TRUST_PROXY=%s',
+    async (trusted) => {
+      const seen = await seenBy(trusted);
+      expect(seen).toMatchObject({ ip: '127.0.0.1', protocol: 'http', hsts: undefined });
+      expect(seen.host).toMatch(/^127\.0\.0\.1:/);
+    },
+  );
 
   it('trusts the proxies in TRUST_PROXY, and sends HSTS over https', async () => {
     expect(await seenBy(OURS_AND_THIS)).toEqual({

@@ -39,7 +39,7 @@ describe('query parameters', () => {
     expect([status, body.error.code]).toEqual([400, 'bad_request']);
   });
 
-  it('are rejected by operations without parameters, and ignored by probes', async () => {
+  it('are rejected by operations that have no parameters, and ignored by probes', async () => {
     const answer = await app.put('/test-only/echo/1?a=1');
     expect([answer.status, answer.body.error.details.errors[0].field]).toEqual([422, 'a']);
     for (const query of ['a=1', 'a=1&a=2', 'a=%00', 'a=%', '__proto__=1']) {
@@ -47,14 +47,14 @@ describe('query parameters', () => {
     }
   });
 
-  it('reveal nothing of an unexpected error', async () => {
+  it('cannot make an unexpected error reveal its details', async () => {
     const { status, body, text } = await app.get('/test-only/failing');
     expect([status, body.error.code]).toEqual([500, 'internal_error']);
     expect(text).not.toMatch(/secret|deep|\.ts|at /);
   });
 });
 
-describe('methods and addresses', () => {
+describe('requests', () => {
   /** Under /api only authenticated callers learn which addresses exist: test/e2e/routes-access.spec.ts. */
   const admin = useStarted(() => as(app, 'admin'));
 
@@ -68,7 +68,7 @@ describe('methods and addresses', () => {
     return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].sort();
   }
 
-  it.each(paths)('return 405 with Allow for every other method on %s', async (path) => {
+  it.each(paths)('get 405 with Allow for every other method on %s', async (path) => {
     const url = path.replace(/\{[^}]*\}/g, 'x');
     const allow = allowed(url);
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
@@ -85,7 +85,7 @@ describe('methods and addresses', () => {
     }
   });
 
-  it('return the headers of GET for HEAD, without a body', async () => {
+  it('get the headers of GET for HEAD, without a body', async () => {
     const get = await app.get('/live');
     const head = await app.request('HEAD', '/live');
     expect(head.status).toBe(200);
@@ -95,7 +95,7 @@ describe('methods and addresses', () => {
   });
 
   it.each(['/api', '//live', '/api/nothing', '/.env'])(
-    'return 404 in the envelope at %s',
+    'get 404 in the envelope at %s',
     async (path) => {
       for (const method of ['GET', 'POST', 'PROPFIND', 'OPTIONS', 'QUERY']) {
         const answer = await admin.request(method, path, {
@@ -109,7 +109,7 @@ describe('methods and addresses', () => {
     },
   );
 
-  describe('in requests that Node rejects', () => {
+  describe('that Node rejects', () => {
     const post = 'POST /live HTTP/1.1\r\nHost: x\r\n';
     it.each<[string, number, string]>([
       ['garbage', 400, 'garbage\r\n\r\n'],
@@ -121,12 +121,26 @@ describe('methods and addresses', () => {
       ['two lengths', 400, `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
       ['a bare line feed in a header', 400, 'GET /live HTTP/1.1\r\nHost: x\r\nA: b\nc\r\n\r\n'],
       ['headers that are too large', 431, `GET /live HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`],
-    ])('respond to %s with %d in the envelope', async (_, status, text) => {
+    ])('get, for %s, the status %d in the envelope', async (_, status, text) => {
       const answer = await rawRequest(app.port, text);
       expect(answer.status).toBe(status);
       expect(answer.body.error.code).toBe('bad_request');
       expect(answer.headers).toMatchObject({ connection: 'close', 'cache-control': 'no-store' });
       expectErrorOutsideRouting(answer);
     });
+  });
+
+  it('respond with 400 in the envelope to a request without Host', async () => {
+    const answer = await rawRequest(app.port, 'GET /live HTTP/1.1\r\n\r\n');
+    expect([answer.status, answer.body.error]).toEqual([
+      400,
+      expect.objectContaining({ code: 'bad_request', message: 'The Host header is missing.' }),
+    ]);
+    expect(answer.headers['x-request-id']).toBe(answer.body.error.request_id);
+  });
+
+  it('ignore an unknown expectation', async () => {
+    const text = 'GET /live HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n';
+    expect((await rawRequest(app.port, text)).status).toBe(200);
   });
 });

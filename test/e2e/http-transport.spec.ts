@@ -87,11 +87,11 @@ describe('Responses', () => {
     });
   });
 
-  describe('compressed', () => {
+  describe('and compression', () => {
     const LIST = '/api/incidents?per_page=20';
     const plain = async (path: string) => (await admin.get(path)).text;
 
-    it('are sent to a caller that accepts gzip', async () => {
+    it('are compressed for a caller that accepts gzip', async () => {
       const text = await plain(LIST);
       for (const method of ['GET', 'HEAD']) {
         const accepted = { 'accept-encoding': 'br, gzip' };
@@ -102,13 +102,13 @@ describe('Responses', () => {
       }
     });
 
-    it('are not sent to a caller that does not accept compression', async () => {
+    it('are not compressed for a caller that does not accept compression', async () => {
       const { headers, bytes } = await bytesOf('GET', LIST, { 'accept-encoding': 'gzip;q=0' });
       expect([headers['content-encoding'], headers.vary]).toEqual([undefined, 'accept-encoding']);
       expect(bytes.toString()).toBe(await plain(LIST));
     });
 
-    it('are not compressed if they are small, errors, streams or have a strong ETag', async () => {
+    it('are not compressed if they are small, are errors or streams, or have a strong ETag', async () => {
       const raw_data = { text: 'x'.repeat(5_000) };
       const { body } = await create('/api/incidents', { ...INCIDENT, raw_data });
       for (const path of [
@@ -122,7 +122,7 @@ describe('Responses', () => {
       }
     });
 
-    it('are not compressed for POST, because only these responses contain secrets', async () => {
+    it('are not compressed for POST, because only responses to POST contain secrets', async () => {
       const answer = await admin.post(
         '/api/api-keys',
         { name: 'secret', role: 'viewer' },
@@ -222,10 +222,10 @@ describe('null in a body', () => {
     return address;
   };
 
-  describe.each(RESOURCES)('$update', (resource) => {
+  describe.each(RESOURCES)('for $update', (resource) => {
     const { update, change } = resource;
 
-    it('keeps the stored value of the field, and changes the other fields', async () => {
+    it('keeps the stored value of its field, and other fields change', async () => {
       const address = await created(resource);
       const before = await read(address);
       expect((await put(address, { ...nulls(update), ...change })).status).toBe(200);
@@ -234,7 +234,7 @@ describe('null in a body', () => {
       expect(after).toEqual({ ...before, ...change, updated_at, ...(version && { version }) });
     });
 
-    it('rejects a body that contains only nulls like an empty body', async () => {
+    it('counts as an absent field, so that a body of nulls is rejected as empty', async () => {
       const [address] = (await read(resource.path)).map(
         (one: Record<string, string>) => `${resource.path}/${one[resource.key ?? 'id']}`,
       );
@@ -270,7 +270,7 @@ describe('null in a body', () => {
       { severity_mapping: null, type_mapping: null, enabled: null },
       'severity_mapping',
     ],
-  ])('is the default in a new resource: %s', async (path, name, given, unset, field) => {
+  ])('means the default in a new resource: %s', async (path, name, given, unset, field) => {
     const valueOf = async (body: object) => {
       const made = await admin.post(path, { ...given, ...body });
       expect(made.status).toBe(201);

@@ -201,7 +201,7 @@ describe('Idempotency-Key', () => {
     expect((await post('/notes', key, { text: 'fifty', ms: 50 })).status).toBe(201);
   });
 
-  it('rejects the key for another body, query or address', async () => {
+  it('rejects the key in a request with another body, query or address', async () => {
     const key = newKey();
     await post('/notes', key, { text: 'one' });
     for (const [path, body] of [

@@ -112,7 +112,7 @@ describe('closing an incident', () => {
   const actions = async () =>
     (await request('GET', `/api/actions?incident_id=${incident}`)).body.data;
 
-  it('leaves waiting actions, and reports their number', async () => {
+  it('does not withdraw waiting actions by default, and reports their number', async () => {
     const { body } = await put({ status: 'resolved' });
     expect(body.data).toMatchObject({ status: 'resolved', pending_actions: 2 });
     expect(body.data).not.toHaveProperty('withdrawn');
@@ -143,7 +143,7 @@ describe('closing an incident', () => {
     expect(events).toContain('playbook_cancelled');
   });
 
-  it('is required in the same request for a withdrawal of actions', async () => {
+  it('is required in the same request to withdraw actions', async () => {
     const refused = await put({ pending: 'withdraw', severity: 'low' });
     expect(refused.status).toBe(422);
     expect(refused.body.error.details.errors).toMatchObject([{ field: 'status' }]);
@@ -215,7 +215,7 @@ describe('the timeline of an incident', () => {
     expect(completed!.details).toMatchObject({ rollback_of: original });
   });
 
-  it('truncates long texts, which are complete in the details, and quotes targets', async () => {
+  it('truncates long texts, keeps them complete in the details, and quotes targets', async () => {
     const incidentId = await world.incident();
     const forged = `<a" which was approved. Comment: fine ${'m'.repeat(600)}@example.net>`;
     const parameters = { message_id: forged };

@@ -72,7 +72,7 @@ describe('GET /api/incidents', () => {
     expect(await places(query)).toEqual(expected);
   });
 
-  it('accepts lists in the format of axios', async () => {
+  it('accepts lists in the format of axios, such as status[]=open', async () => {
     const [plain, brackets, one] = await Promise.all([
       list('?status=open,triaged&sort=-severity,created_at'),
       list('?status[]=open&status[]=triaged&sort[]=-severity&sort%5B%5D=created_at'),
@@ -122,7 +122,7 @@ describe('incidents on several replicas', () => {
     return n;
   };
 
-  it('have 200 different numbers after 200 simultaneous creations, and each counts once', async () => {
+  it('have 200 different numbers after 200 simultaneous creations, and each incident counts once', async () => {
     const before = await total();
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>

@@ -118,7 +118,7 @@ describe('incidents that are resolved', () => {
     expect([known.status, known.body.data.status]).toEqual([200, 'open']);
   });
 
-  it('have no resolution if it has no visible character', async () => {
+  it('have no resolution if the given text has no visible character', async () => {
     const blank = '\u202e\u200b\u2800';
     const { id } = await create();
     const resolved = await put(id!, { status: 'resolved', resolution: blank });

@@ -150,7 +150,7 @@ describe('incidents', () => {
       expect(await read(id)).toEqual(answer.body.data);
     });
 
-    it('counts as manual triage if a verdict is given', async () => {
+    it('counts as a manual triage if it has a verdict', async () => {
       const { id } = await create();
       const verdict = {
         classification: 'malicious',
@@ -219,7 +219,7 @@ describe('incidents', () => {
       expect(removed.body.error.details.fields).toEqual(['severity', 'status', 'resolution']);
     });
 
-    it('changes nothing if all given values are stored already', async () => {
+    it('changes nothing if all given values equal the stored values', async () => {
       const { id } = await create();
       const values = {
         title: 'Invoice',
@@ -246,7 +246,7 @@ describe('incidents', () => {
       events.mockRestore();
     });
 
-    it('accepts one of two updates of the same version', async () => {
+    it('accepts only one of several simultaneous updates of the same version', async () => {
       const { id } = await create();
       const answers = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>

@@ -115,7 +115,7 @@ describe('/api/kill-switch', () => {
     }
   });
 
-  it('is turned on while claims hold every shared connection', async () => {
+  it('can be turned on while claims hold every shared connection', async () => {
     const transactions = app.nest.get(Transactions);
     const killSwitch = app.nest.get(KillSwitch);
     // In practice, the keys have been used before.

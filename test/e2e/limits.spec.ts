@@ -26,7 +26,7 @@ describe('Rate limits of the service', () => {
   const newClient = async (role: 'viewer' | 'analyst' | 'admin', limits?: object) =>
     (await makeKey(app, role, limits ? { limits } : {})).client;
 
-  it('count a principal over all paths of the API, and return the count each time', async () => {
+  it('count a principal over all paths of the API, and return the remaining number each time', async () => {
     const viewer = await newClient('viewer');
     expect(remaining(await viewer.get('/api/me'))).toBe(3);
     expect(remaining(await viewer.get('/api/incidents'))).toBe(2);

@@ -38,7 +38,7 @@ describe('Counters of a new service', () => {
   it.each([
     ['triage_duration_seconds_count', { status: 'failed' }],
     ['http_requests_total', { method: 'GET', route: '/api/incidents/:id', status: '503' }],
-  ])('such as %s of %j', (name, labels) => {
+  ])('include %s with %j at 0', (name, labels) => {
     expect(samplesWith(samples, name, labels).map(({ value }) => value)).toEqual([0]);
   });
 
@@ -69,7 +69,7 @@ describe('Metrics', () => {
   const valueOf = async (name: string, labels: Record<string, string> = {}): Promise<number> =>
     samplesWith(await scrape(app), name, labels).reduce((sum, { value }) => sum + value, 0);
 
-  it('count a request under its template, method and status', async () => {
+  it('count a request under its route template, method and status', async () => {
     const viewer = await as(app, 'viewer');
     const labels = { method: 'GET', route: '/api/incidents/:id', status: '404' };
     const before = await valueOf('http_requests_total', labels);

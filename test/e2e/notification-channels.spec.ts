@@ -74,7 +74,19 @@ describe(PATH, () => {
     expect((await create({ ...webhook(), name: body.name })).status).toBe(201);
   });
 
-  it('subscribes a webhook without a choice to every event of any severity', async () => {
+  it('shows a failure to a caller who has the current version', async () => {
+    const { id } = await made();
+    const { etag } = (await admin.get(`${PATH}/${id}`)).headers;
+    await app.sql(
+      `update notification_channels set failing_since = now(), last_error = 'Status 500.' where id = $1`,
+      [id],
+    );
+    const { status, headers, body } = await admin.get(`${PATH}/${id}`, { 'if-none-match': etag! });
+    expect([status, headers.etag]).toEqual([200, etag]);
+    expect(body.data).toMatchObject({ status: 'degraded', last_error: 'Status 500.' });
+  });
+
+  it('subscribes a webhook without chosen events to every event of any severity', async () => {
     const channel = await made();
     expect(channel).toMatchObject({ events: NOTIFIED_EVENTS, min_severity: 'low' });
     expect(channel).not.toHaveProperty('new_incident_min_severity');
@@ -83,7 +95,7 @@ describe(PATH, () => {
   const slack = (more: object = {}) =>
     webhook({ type: 'slack', config: { webhook_url: receiver.url }, ...more });
 
-  it('subscribes a channel for people without a choice to events that need action', async () => {
+  it('subscribes a channel for people without chosen events to events that need action', async () => {
     const { events, ...channel } = await made(slack());
     expect(channel).toMatchObject({ min_severity: 'low', new_incident_min_severity: 'high' });
     expect(events).toEqual(
@@ -101,7 +113,7 @@ describe(PATH, () => {
     expect(pager.events).toEqual(expect.arrayContaining([...events, 'incident.resolved']));
   });
 
-  it('accepts chosen events and severities for a channel for people', async () => {
+  it('lets a channel for people choose its events and severities', async () => {
     expect(await made(slack({ events: ['action.completed'] }))).toMatchObject({
       events: ['action.completed'],
       min_severity: 'low',

@@ -49,7 +49,7 @@ describe('channels for people', () => {
     },
   );
 
-  it('of type email deliver a test message, never return their password, and require it again for another server', async () => {
+  it('of type email deliver a test message, never return their password, and require the password again for another server', async () => {
     const mail = await SmtpServer.start({ login: LOGIN });
     const made = await create('email', {
       host: '127.0.0.1',

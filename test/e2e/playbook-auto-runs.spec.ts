@@ -79,7 +79,7 @@ describe('an automatic playbook', () => {
     expect(counts).toEqual([1, 1, 0, 0, 0, 0]);
   });
 
-  it('starts once per incident and version, also if a triage or its event is repeated', async () => {
+  it('starts once per incident and version, even if a triage or its event is repeated', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const id = await world.incident();
     await Promise.all([triage(id), triage(id, { ...SURE, category: 'bec' })]);
@@ -155,7 +155,7 @@ describe('an automatic playbook', () => {
     it.each([
       ['while it waited for the kill switch', block()],
       ['while its first action waited for approval', block({ approval_level: 'manager' })],
-    ])('starts again after the incident was closed and reopened, %s', async (_, first) => {
+    ])('starts again if the incident was closed %s, and was then reopened', async (_, first) => {
       const playbook = await world.playbook([first], AUTO);
       const id = await world.incident();
       const holds = first.approval_level === undefined;
@@ -222,7 +222,7 @@ describe('an automatic playbook', () => {
       expect(await triagedAndRan(playbook)).toMatchObject({ status: 'completed' });
     });
 
-    it('uses the verdict of its start', async () => {
+    it('uses the verdict that the incident had at the start of the run', async () => {
       const playbook = await world.playbook(
         [
           step('isolate', 'isolate_host'),
@@ -267,7 +267,7 @@ describe('an automatic playbook', () => {
       },
     );
 
-    it('needs no approval after a step after which the run always continues', async () => {
+    it('needs no approval after a step that never ends the run', async () => {
       const gate = step('gate', 'lookup_ip', { condition, on_error: 'continue' });
       const playbook = await world.playbook([gate, act], AUTO);
       const run = await triagedAndRan(playbook, { classification: 'benign' });

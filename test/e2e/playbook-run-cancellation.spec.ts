@@ -65,7 +65,7 @@ describe('cancelling a playbook run', () => {
     expect((await world.cancel(playbook, run, soar)).status).toBe(200);
   });
 
-  it('is permitted to an analyst with the level of the action, or if no action waits for approval', async () => {
+  it('is permitted to an analyst who has the level of the action, or if no action waits for approval', async () => {
     const [low, { run_id: waits }] = await waitingFor('analyst');
     expect((await world.cancel(low, waits, world.clients.analyst)).status).toBe(200);
 

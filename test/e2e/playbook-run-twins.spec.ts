@@ -36,7 +36,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(paths()).toEqual(['/isolate_host', '/block_sender']);
   });
 
-  it('requests its own action if the level of the approval was lower than its level', async () => {
+  it('requests its own action if the step needs a higher approval level than the earlier action had', async () => {
     const sender = { sender: `gate-${(targets += 1)}@example.net` };
     const direct = await world.actions.execute('block_sender', { parameters: sender });
     expect(direct.body.data.status).toBe('completed');
@@ -57,7 +57,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(high.steps[0]!.action_id).not.toBe(direct.body.data.action_id);
   });
 
-  it('requests its own action if a momentary action was done before its incident', async () => {
+  it('requests its own action if the earlier action had a momentary effect and ended before the incident began', async () => {
     const user = `mallory-${(targets += 1)}`;
     const revoke = await world.playbook([
       step('revoke', 'revoke_sessions', { parameters: { user } }),
@@ -73,7 +73,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(await revoked(late)).not.toBe(first);
   });
 
-  it('waits for a waiting action, and continues after its approval', async () => {
+  it('waits for the earlier action, and continues after its approval', async () => {
     const host = aHost();
     const other = await world.incident();
     const first = await request(host, other);
@@ -94,7 +94,7 @@ describe('a playbook step whose action was requested before', () => {
     expect((await world.timeline(incident_id)).at(-1)).toMatchObject({
       event: 'playbook_step_shared',
       summary: expect.stringMatching(
-        /^Step isolate of .* takes the isolate_host that .* requested for INC-\S+ \(act-\S+\): it waits for approval\.$/,
+        /^Step isolate of .* uses the existing action isolate_host \(act-\S+\), which .* requested for INC-\S+\. The action waits for approval\.$/,
       ),
       subject: { type: 'action', id: first },
     });
@@ -104,7 +104,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(paths()).toEqual(['/isolate_host']);
   });
 
-  it('is listed under attention as undone if another incident rolls the shared action back', async () => {
+  it('is listed under attention as undone if the shared action is rolled back for another incident', async () => {
     const host = aHost();
     const first = await request(host, await world.incident());
     await world.approve(first);
@@ -123,7 +123,7 @@ describe('a playbook step whose action was requested before', () => {
     expect(await undone()).toEqual([]);
   });
 
-  it('requests its own action if the awaited action was rejected for another incident', async () => {
+  it('requests its own action if the earlier action is rejected for another incident', async () => {
     const host = aHost();
     const first = await request(host);
     const playbook = await world.playbook([isolate(host)]);
@@ -135,7 +135,7 @@ describe('a playbook step whose action was requested before', () => {
     expect((await world.until(playbook, run_id, 'completed')).steps[0]!.status).toBe('completed');
   });
 
-  it('fails if the action was rejected for the same incident', async () => {
+  it('fails if the earlier action is rejected for the same incident', async () => {
     const host = aHost();
     const incident_id = await world.incident();
     const first = await request(host, incident_id);

@@ -90,7 +90,7 @@ describe('playbook runs under four eyes', () => {
       expect((await world.approve(id, world.clients.admin)).status).toBe(200);
     });
 
-    it('reject an approval by an author of the version with any key, and a rollback after the run was deleted', async () => {
+    it('reject decisions of an author of the playbook version with any key, even a rollback after the run was deleted', async () => {
       const app = world.actions.app;
       const author = await inSession(app, await makeUser(app, 'admin'));
       const id = await waitingAfter(byNobody, changeBy(author, { description: 'Mine.' }));

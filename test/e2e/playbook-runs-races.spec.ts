@@ -13,7 +13,7 @@ describe('concurrent changes of a playbook run', () => {
 
   const calls = (path: string) => world.actions.calls.filter((call) => call.path === path).length;
 
-  it('let either the cancellation or the approval win the waiting action', async () => {
+  it('let either the cancellation or the approval decide the waiting action', async () => {
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
       step('block', 'block_ip', { on_error: 'continue' }),
@@ -42,7 +42,7 @@ describe('concurrent changes of a playbook run', () => {
     }
   });
 
-  it('cancel also the step that was reached while the cancellation waited', async () => {
+  it('cancel even a step that the run reached while the cancellation waited', async () => {
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
       step('block', 'block_ip'),
@@ -145,7 +145,7 @@ describe('concurrent changes of a playbook run', () => {
       await world.actions.turnOff();
     });
 
-    it('only start dry runs', async () => {
+    it('allow only dry runs to start', async () => {
       const playbook = await world.playbook([]);
       await world.actions.turnOn();
       const { status, body } = await world.run(playbook);

@@ -63,7 +63,7 @@ describe('GET /api/playbook-runs', () => {
     runs.length,
   ];
 
-  it('lists runs of all playbooks, also of deleted ones, newest first or oldest first', async () => {
+  it('lists runs of all playbooks, even of deleted playbooks, newest first or oldest first', async () => {
     expect(await asked('')).toEqual(ids(cancelled, failed, waiting, completed));
     expect(await asked('?sort=created_at')).toEqual(ids(completed, waiting, failed, cancelled));
   });
@@ -89,7 +89,7 @@ describe('GET /api/playbook-runs', () => {
     ).toBe(1);
   });
 
-  it('returns the same totals before and after the counts are folded', async () => {
+  it('returns the same totals before and after count changes are added to the totals', async () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
     await foldCounts(world.actions.app.nest.get(Statements));
@@ -104,7 +104,7 @@ describe('GET /api/playbook-runs', () => {
     },
   );
 
-  it('finds a run by the playbook_run_id of an action, also if the playbook is deleted', async () => {
+  it('finds a run by the playbook_run_id of an action, even if the playbook is deleted', async () => {
     const get = (id: string) => world.clients.viewer.get(`/api/playbook-runs/${id}`);
     const { playbook_run_id } = (await world.actions.get(waiting.steps[0]!.action_id!)) as {
       playbook_run_id?: string;
@@ -217,7 +217,7 @@ describe('running a playbook', () => {
     expect(ended.steps[0]!.error).toBe(`Rejected by ${world.actions.names.manager}: No need.`);
   });
 
-  it('uses the version and the incident of its start', async () => {
+  it('uses the playbook version and the incident as they were at its start', async () => {
     const incident_id = await world.incident({ severity: 'high' });
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
@@ -317,7 +317,7 @@ describe('running a playbook', () => {
   });
 });
 
-describe('the work of a playbook run', () => {
+describe('the row of a playbook run in the table `work`', () => {
   let run: ShownRun;
   let playbook: string;
   const query = (text: string) => world.actions.database.query(text, [run.run_id]);
@@ -332,7 +332,7 @@ describe('the work of a playbook run', () => {
     run = await world.ran(playbook);
   });
 
-  it('counts as due in metrics and health, with the age of the oldest run, until a replica does it', async () => {
+  it('counts as due in metrics and health, with the age of the oldest run, until a replica handles the row', async () => {
     await query(
       `insert into work (kind, ref, lane, urgency, ready, due_at, added_at)
        values ('playbook-run', $1, 'of no replica', 2, true, now(), now() - interval '90 s')`,
@@ -344,7 +344,7 @@ describe('the work of a playbook run', () => {
     await query(`delete from work where ref = $1`);
   });
 
-  it('ends the run as failed when its attempts are used up', async () => {
+  it('ends the run as failed when the attempts are used up', async () => {
     await query(
       `insert into work (kind, ref, lane, urgency, ready, due_at, attempts)
        values ('playbook-run', $1, 'playbook-run', 2, true, now(), 9)`,
@@ -451,7 +451,7 @@ describe('a dry run', () => {
     return answer.body.data as ShownRun;
   };
 
-  it('shows the decision and the approval level of each step, and does nothing', async () => {
+  it('shows the decision and the approval level of each step, and executes nothing', async () => {
     const playbook = await world.playbook([
       step('quarantine', 'quarantine_email'),
       step('isolate', 'isolate_host', { condition: 'steps.quarantine.result.success' }),

@@ -244,7 +244,7 @@ describe('/api/playbooks', () => {
       details: { required_role: 'manager' },
     };
 
-    it('is created only by managers', async () => {
+    it('lets only managers create a playbook', async () => {
       const answer = await create({ trust_verdict: true });
       expect([answer.status, answer.body.error]).toEqual([403, expect.objectContaining(refusal)]);
       expect((await create({ trust_verdict: true }, manager.client)).status).toBe(201);
@@ -275,7 +275,7 @@ describe('/api/playbooks', () => {
       expect((await put(id, { steps }, manager.client, stale)).status).toBe(422);
     });
 
-    it('lets a senior disable it, describe it, and remove its trust', async () => {
+    it('lets a senior disable the playbook, describe it, and set trust_verdict to false', async () => {
       const { id } = await created({ ...WHOLE, trust_verdict: true });
       expect(
         (await put(id, { enabled: false, auto_run: false, description: 'Stopped.' })).status,
@@ -303,7 +303,7 @@ describe('/api/playbooks', () => {
     });
   });
 
-  it('lists the versions, also of a deleted playbook by its id, and never changes a version', async () => {
+  it('lists the versions, even of a deleted playbook by its id, and never changes a version', async () => {
     const { id, name } = await created(WHOLE);
     await put(id, { name: `${name}-new`, steps: [] }, manager.client);
     const versions = (at: string, query = '') =>

@@ -96,16 +96,19 @@ describe('the log of requests', () => {
     ['POST', '/api/webhooks/', '/api/webhooks/:source', '0123456789abcdef'.repeat(2)],
     ['GET', '/api/', 'unknown', `%69ts_${'k'.repeat(52)}`],
     ['GET', '/docs/guides/', '/docs/guides/:name', undefined],
-  ])('truncates a key in place of an id in %s %s', async (method, path, route, other) => {
-    const admin = await makeKey(app, 'admin');
-    const key = other ?? admin.key;
-    const answer = await admin.client.request(method, path + key, { body: {} });
-    const line = await lineOf(answer);
-    expect(line).toMatchObject({ route, status: answer.status });
-    expect(JSON.stringify(line)).not.toContain(decodeURIComponent(key).slice(0, 17));
-    if (route === 'unknown') expect(line).not.toHaveProperty('id');
-    else expect(line['id']).toBe(`${decodeURIComponent(key).slice(0, 16)}…`);
-  });
+  ])(
+    'truncates an API key that is in place of an id in %s %s',
+    async (method, path, route, other) => {
+      const admin = await makeKey(app, 'admin');
+      const key = other ?? admin.key;
+      const answer = await admin.client.request(method, path + key, { body: {} });
+      const line = await lineOf(answer);
+      expect(line).toMatchObject({ route, status: answer.status });
+      expect(JSON.stringify(line)).not.toContain(decodeURIComponent(key).slice(0, 17));
+      if (route === 'unknown') expect(line).not.toHaveProperty('id');
+      else expect(line['id']).toBe(`${decodeURIComponent(key).slice(0, 16)}…`);
+    },
+  );
 
   it('contains the full name or id of a resource', async () => {
     const admin = await as(app, 'admin');

@@ -142,7 +142,7 @@ describe('Every route', () => {
     }
   });
 
-  it('accepts its own role and the admin', async () => {
+  it('accepts its own role and the role admin', async () => {
     for (const route of withRole()) {
       for (const role of new Set<Role>([route.access, 'admin'])) {
         const answer = await call(clients.get(role)!, route);

@@ -116,7 +116,7 @@ describe('the service with two connections to the database', () => {
     expect(statusesOf(verified)).toEqual([200]);
   });
 
-  it('answers requests while many wait for changes', async () => {
+  it('answers requests while many other requests wait for changes', async () => {
     const { viewer } = world.clients;
     const left = new AbortController();
     const changes = '/api/incidents/changes?from=now&wait=30';

@@ -47,7 +47,7 @@ describe('triage by rules', () => {
     expect(records).toEqual(ids.map(() => ({ n: 2 })));
   });
 
-  it('fails only the run whose judgement throws, and no other run of its set', async () => {
+  it('fails only the run whose judgement throws, and no other run of its batch', async () => {
     const [broken, ...others] = await incidents(3);
     const judge = world.app.nest.get(TriageModel).judge.bind(world.app.nest.get(TriageModel));
     judged().mockImplementation(async (given, judging) => {
@@ -91,7 +91,7 @@ describe('triage by rules', () => {
     expect(await world.runs(id!)).toHaveLength(1);
   });
 
-  it('completes a waiting run when a person requests triage, and removes its work', async () => {
+  it('completes a waiting run when a person requests triage, and removes its row in the table work', async () => {
     await world.stopWorkOf(world.app);
     const [id] = await incidents(1);
     const { triage_id } = (await world.later(id!)).body.data;
@@ -112,7 +112,7 @@ describe('triage by rules', () => {
     expect(await waitingWork()).toEqual([]);
   });
 
-  it('notes that a replica died during the run, and fails the run after four of them', async () => {
+  it('records that a replica died during the run, and fails the run after four such replicas', async () => {
     await world.stopWorkOf(world.app);
     const ids = await incidents(2);
     for (const id of ids) await world.later(id);

@@ -24,7 +24,7 @@ describe('triage while the kill switch is on', () => {
       return { ...held, sent };
     };
 
-    it('creates no run, and still returns a completed run', async () => {
+    it('creates no run, but still returns a run that was completed before', async () => {
       const asked = script(world.app, async () => judgement());
       const [id, done] = [await world.incident(), await world.incident()];
       await world.triage(done);
@@ -111,7 +111,7 @@ describe('triage while the kill switch is on', () => {
       await world.turnOn();
     });
 
-    it('completes requests, background runs and runs of sources, and holds none', async () => {
+    it('completes requests, background runs and runs of sources, and holds no run', async () => {
       const [id, later, wanted] = [
         await world.incident(),
         await world.incident(),

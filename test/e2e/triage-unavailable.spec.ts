@@ -25,7 +25,7 @@ describe('triage without a verdict', () => {
   };
 
   it.each<UnavailableReason>(['unreachable', 'refused'])(
-    'answers 503 with the reason %s, fails the run and leaves the incident alone',
+    'answers 503 with the reason %s, fails the run and does not change the incident',
     async (reason) => {
       script(world.app, (_, { meter }) => {
         meter.add({ input: 5, output: 1 });

@@ -28,7 +28,7 @@ describe('a triage run in the background', () => {
     return run;
   };
 
-  it('is requested with 202 and completed later', async () => {
+  it('is accepted with 202 and completed later', async () => {
     const id = await world.incident();
     const answer = await world.later(id);
     expect(answer.status).toBe(202);
@@ -144,7 +144,7 @@ describe('a triage run in the background', () => {
     return id;
   };
 
-  it('starts immediately when a person requests it, with the options of the person', async () => {
+  it('starts immediately when a person requests triage, with the options of the person', async () => {
     const id = await resting();
     const [waiting] = await world.runs(id);
     script(world.app, async () => judgement());
@@ -160,7 +160,7 @@ describe('a triage run in the background', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
-  it('continues to wait if a person requests it and the provider fails again, and the person gets 503', async () => {
+  it('continues to wait if a person requests triage and the provider fails again, and the person gets 503', async () => {
     const id = await resting();
     const [waiting] = await world.runs(id);
     const request = { headers: { 'idempotency-key': `still-${id}` } };
@@ -175,7 +175,7 @@ describe('a triage run in the background', () => {
     expect((await world.triage(id, request)).status).toBe(200);
   });
 
-  it('starts immediately when a person requests it with respond-async', async () => {
+  it('starts immediately when a person requests triage with respond-async', async () => {
     const id = await resting();
     script(world.app, async () => judgement());
     expect((await world.later(id)).status).toBe(202);
@@ -183,7 +183,7 @@ describe('a triage run in the background', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
-  it('is assigned to one of several simultaneous requests', async () => {
+  it('is executed for only one of several simultaneous requests', async () => {
     const id = await resting();
     const held = heldModel();
     const asked = script(world.app, held.judge);
@@ -203,7 +203,7 @@ describe('a triage run in the background', () => {
   it.each([
     ['a person has given a verdict', { verdict: { classification: 'benign' } }],
     ['the incident was resolved', { status: 'resolved' }],
-  ])('is not sent to the model after %s, and there is no event', async (_, change) => {
+  ])('is not sent to the model after %s, and causes no event', async (_, change) => {
     const id = await resting();
     expect((await world.update(id, change)).status).toBe(200);
     const asked = script(world.app, async () => judgement());
@@ -278,7 +278,7 @@ describe('a triage run whose replica stops', () => {
     return ids;
   };
 
-  it('is completed once, by another replica that has taken it over', async () => {
+  it('is completed once, by another replica that takes over the run', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const held = heldModel();
     script(world.app, held.judge);

@@ -132,7 +132,7 @@ describe('the triage of an incident', () => {
     const verdict = { classification: 'benign', reasoning: 'We sent it ourselves.' };
 
     it.each(['before the triage', 'while the model is asked'])(
-      'keeps the verdict of a person with the decision %s',
+      'keeps the verdict that the person gave %s',
       async (when) => {
         const held = heldModel();
         script(world.app, held.judge);
@@ -282,7 +282,7 @@ describe('the triage of an incident', () => {
     });
   });
 
-  it('offers no look-up if only a sandbox could answer', async () => {
+  it('offers the model no look-up if only a sandbox could answer', async () => {
     const { admin } = world.clients;
     const body = { name: 'pretends', type: 'sandbox', config: {} };
     const made = await admin.post('/api/connectors', body);

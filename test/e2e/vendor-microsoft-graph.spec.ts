@@ -102,7 +102,7 @@ describe('microsoft_graph', () => {
       expect([meant!.folder, other!.folder]).toEqual(['folder-junk', 'folder-inbox']);
     });
 
-    it('when a person deletes it', async () => {
+    it('when a person deletes the mail', async () => {
       mails();
       const { action_id } = await post(`/incidents/${await incident()}/actions`, {
         action: 'delete_email',

@@ -22,7 +22,7 @@ describe('okta', () => {
     expect(await world.test()).toMatchObject({ success: true });
   });
 
-  it('masks control characters and truncates long answers in the test, the check and the list', async () => {
+  it('masks control characters and truncates long answers in the connection test, the regular check and the list', async () => {
     const login = `x\0\u202e\x1b${'y'.repeat(9_000)}`;
     const body = { id: '00u9', status: 'ACTIVE', profile: { login } };
     const own = /^GET \/api\/v1\/users\/me$/;

@@ -40,7 +40,7 @@ describe('bodies with many events', () => {
   };
   const numbersTo = (count: number) => Array.from({ length: count }, (_, n) => `alert ${n}`);
 
-  it('are accepted with 202 above 1 000 events, and processed in order', async () => {
+  it('are accepted with 202 if they have more than 1 000 events, and are processed in order', async () => {
     const sender = await senderOf('large');
     const body = { alerts: alerts(0, 2_300) };
     const answer = await sender.send(body);
@@ -60,7 +60,16 @@ describe('bodies with many events', () => {
     });
   });
 
-  it('leave out only an event that cannot be stored, and store the event when they are replayed', async () => {
+  it('given two states of each event → create incidents of the first states, and update them', async () => {
+    const sender = await senderOf('twice');
+    const later = alerts(0, 200).map((alert) => ({ ...alert, name: `later ${alert.name}` }));
+    const { body } = await sender.send({ alerts: [...alerts(0, 200), ...later] });
+    expect((await titlesOf('twice')).sort()).toEqual(numbersTo(200).sort());
+    const updated = body.incidents.map((one: { updated?: boolean }) => one.updated === true);
+    expect(updated).toEqual([...Array(200).fill(false), ...Array(200).fill(true)]);
+  });
+
+  it('skip only an event that cannot be stored, and store the event when the body is replayed', async () => {
     const sender = await senderOf('partly');
     const settlement = app.nest.get(Settlement);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
@@ -152,7 +161,7 @@ describe('Slow bodies without a credential', () => {
     [48, 'chunked', LARGE_BYTES],
     [200, 'announced', SMALL_BYTES],
   ] as const)(
-    'from %d connections (%s, %d bytes) do not block receipts and logins from the same address',
+    'from %d connections (%s, %d bytes) do not block signed requests and logins from the same address',
     async (connections, framing, size) => {
       await Promise.all(Array.from({ length: connections }, () => hold(framing, size)));
       const sender = new WebhookSender(app.client);

@@ -1,7 +1,10 @@
 import { Logger } from '@nestjs/common';
+import { hash } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
 import { newId } from '../../src/platform/ids.js';
+import { readEventJson } from '../../src/webhooks/reading/event-json.js';
+import { openBody, type ReadEvent } from '../../src/webhooks/reading/read-events.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import { WebhookReceipts } from '../../src/webhooks/receipt/webhook-receipts.js';
 import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
@@ -34,7 +37,7 @@ function event(more: { severity?: string; details?: object; id?: string } = {}) 
   };
 }
 
-describe('webhook receipts', () => {
+describe('a webhook request', () => {
   const app = useStarted(() => startTestApp());
   const admin = useStarted(() => as(app, 'admin'));
   const viewer = useStarted(() => as(app, 'viewer'));
@@ -55,7 +58,7 @@ describe('webhook receipts', () => {
   const eventById = async (id: string) => (await viewer.get(`/api/webhook-events/${id}`)).body.data;
   const rows = async (text: string, values: unknown[] = []) => await app.sql(text, values);
 
-  it('look up earlier events by their keys, also with a plan of the time of small tables', async () => {
+  it('looks up earlier events by their keys, even with a query plan that was made for small tables', async () => {
     const statements = jest.spyOn(Statements.prototype, 'rows');
     expect((await siem.send(event())).status).toBe(200);
     await rows(
@@ -75,7 +78,7 @@ describe('webhook receipts', () => {
     expect(lines.filter((line) => whole.test(line))).toEqual([]);
   });
 
-  it('creates an incident and an audit record from a new event and links them in the inbox', async () => {
+  it('creates an incident and an audit record from a new event, and links them in the inbox', async () => {
     const sent = event();
     const answer = await siem.send(sent);
     expect(answer.status).toBe(200);
@@ -114,7 +117,31 @@ describe('webhook receipts', () => {
     expect(await timelineOf(first.body.incident_id)).toHaveLength(1);
   });
 
-  it('treats the same id with other content as an update, which can raise but not lower the severity', async () => {
+  it('given two states of each event in one batch → creates incidents of the first states', async () => {
+    const source = 'siem';
+    const arrivals = ['first', 'later'].flatMap((state) =>
+      Array.from({ length: 50 }, (_, n) => {
+        const sent = event({ id: `state-${n}`, details: { host: state } });
+        const body = Buffer.from(JSON.stringify(sent));
+        const [read] = openBody(
+          { source, format: 'generic' },
+          readEventJson(body),
+        ).read() as ReadEvent[];
+        const body_hash = hash('sha256', body, 'buffer');
+        return {
+          arrival: { id: newId(), source, body, body_hash, received_at: new Date() },
+          event: read!,
+        };
+      }),
+    );
+    const settled = await app.nest.get(WebhookReceipts).settleSingles(arrivals);
+    expect(settled.map((one) => one?.outcome)).toEqual([
+      ...Array(50).fill('created'),
+      ...Array(50).fill(undefined),
+    ]);
+  });
+
+  it('updates the incident if the same id has other content, and can raise but not lower the severity', async () => {
     const sent = event({ severity: 'medium', id: 'case-7' });
     const first = await siem.send(sent);
     const { incident_id: id } = first.body;
@@ -137,7 +164,7 @@ describe('webhook receipts', () => {
     expect((await siem.send(sent)).body).toEqual({ ...first.body, duplicate: true });
   });
 
-  it('names the repeated receipt, and keeps bytes that are in no single receipt', async () => {
+  it('names the earlier request that it repeats, and stores its bytes if no single earlier request has them', async () => {
     await registerSource(admin, {
       source: 'list',
       format: 'mapping',
@@ -191,7 +218,7 @@ describe('webhook receipts', () => {
     expect(preview.body.data).toEqual({ incidents: [] });
   });
 
-  it('rejects an event of no known format, stores it once, and retries it on request', async () => {
+  it('is rejected if its event has no known format, is stored once, and is retried on request', async () => {
     await registerSource(admin, { source: 'odd' });
     const odd = new WebhookSender(app.client, 'odd');
     const body = { what: { is: 'this' }, level: 'high', key: 1 };
@@ -223,7 +250,7 @@ describe('webhook receipts', () => {
   });
 
   it.each(['new', 'updated', 'duplicate'])(
-    'given a failed receipt, when the same bytes settle as a %s event → ends the failed receipt',
+    'with the bytes of a failed request ends the failed request when it settles as a %s event',
     async (kind) => {
       const source = `healed-${kind}`;
       await registerSource(admin, { source });
@@ -251,7 +278,7 @@ describe('webhook receipts', () => {
     },
   );
 
-  it('given a receipt that cannot be stored → returns 202, and a worker settles the event', async () => {
+  it('gets 202 if the first attempt to settle its event fails, and a worker settles the event', async () => {
     jest.spyOn(Logger.prototype, 'error').mockImplementation();
     const receipts = app.nest.get(WebhookReceipts);
     jest.spyOn(receipts, 'settleSingles').mockRejectedValueOnce(new Error('a fault'));
@@ -264,7 +291,7 @@ describe('webhook receipts', () => {
     expect(settled).toMatchObject({ status: 'processed', incident_id: expect.any(String) });
   });
 
-  it('given a queued body, when the same bytes do not fit → leaves the body queued and names it', async () => {
+  it('that fits no format but equals a queued body leaves the body queued and names it', async () => {
     await registerSource(admin, { source: 'twice' });
     const [id, body] = [newId(), '{"what":"is this"}'];
     await rows(
@@ -336,7 +363,7 @@ describe('webhook receipts', () => {
     expect(n).toBe(3);
   });
 
-  it('counts receipts during a database outage as unavailable, by source', async () => {
+  it('counts as unavailable for its source during a database outage', async () => {
     const counted = async () => [
       await errorsOf(app, 'siem', 'service_unavailable'),
       await errorsOf(app, 'other', 'service_unavailable'),
@@ -363,7 +390,7 @@ describe('webhook receipts', () => {
   });
 });
 
-describe('webhook receipts under load', () => {
+describe('a webhook request under load', () => {
   const app = useStarted(() => startTestApp({ settings: { WEBHOOK_SYNC_LIMIT: '0' } }));
   const viewer = useStarted(() => as(app, 'viewer'));
   let siem: WebhookSender;
@@ -379,7 +406,7 @@ describe('webhook receipts under load', () => {
       ({ status }) => status !== 'queued',
     );
 
-  it('stores the event, returns 202, and creates its incident afterwards', async () => {
+  it('is stored and gets 202, and its incident is created afterwards', async () => {
     const sent = event();
     const answer = await siem.send(sent);
     expect(answer.status).toBe(202);
@@ -400,7 +427,7 @@ describe('webhook receipts under load', () => {
     });
   });
 
-  it('processes the queued bodies of a source in the order of receipt, even after a crash', async () => {
+  it('is processed in the order of receipt of its source, even after a crash', async () => {
     const id = newId();
     const state = (severity: string) => {
       const { data, ...rest } = event();
@@ -433,7 +460,7 @@ describe('webhook receipts under load', () => {
     expect(body.data.map((one: { severity: string }) => one.severity)).toEqual(sent.slice(1));
   });
 
-  it('queues a receipt behind the queued bodies of its source, which may contain the same event', async () => {
+  it('waits behind the queued bodies of its source, which may contain the same event', async () => {
     const admin = await as(app, 'admin');
     await registerSource(admin, { source: 'behind' });
     await using other = await startTestApp({ database: app.database });
@@ -449,7 +476,7 @@ describe('webhook receipts under load', () => {
     expect((await sender.send(event())).status).toBe(200);
   });
 
-  it('given a worker that settles a queued body, when the body arrives again → answers without waiting for the worker', async () => {
+  it('is answered without waiting for a worker that settles a queued copy of its body', async () => {
     await registerSource(await as(app, 'admin'), { source: 'again' });
     const [data, id, body] = [app.nest.get(DataSource), newId(), JSON.stringify(event())];
     await data.query(
@@ -465,7 +492,7 @@ describe('webhook receipts under load', () => {
     expect((await settled(id)).status).toBe('processed');
   });
 
-  it('shows, counts and logs an event of no known format as failed', async () => {
+  it('is shown, counted and logged as failed if its event has no known format', async () => {
     const counted = () => errorsOf(app, 'siem', 'validation_error');
     const before = await counted();
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();

@@ -138,19 +138,22 @@ describe('later events about an incident', () => {
     ['reopens', 'raises the severity of a closed alert', { status: 'closed' }, 'critical'],
     ['keeps', 'has other counts and times only', { host: 'ws-1', count: 9 }, 'medium'],
     ['keeps', 'says that its tool closed the alert', { status: 'closed' }, 'medium'],
-  ])('%s a resolved incident if the report %s', async (outcome, _, details, severity) => {
-    const first = alertOf({ host: 'ws-1' });
-    const id = await create(first);
-    await resolve(id);
-    const answer = await siem.send(alertOf(details, severity, first.data.alert_id));
-    expect(answer.body).toMatchObject({ updated: true });
-    const status = outcome === 'keeps' ? 'resolved' : 'open';
-    expect((await read(id)).data).toMatchObject({ status, severity });
-    expect((await read(id, '/reports')).meta.total).toBe(1);
-    const entries = (await timelineOf(id)).map(({ event, actor }) => `${event} ${actor}`);
-    expect(entries).toContain('event_updated webhook:siem');
-    expect(entries.includes('reopened system')).toBe(outcome === 'reopens');
-  });
+  ])(
+    'have the effect "%s a resolved incident" if the report %s',
+    async (outcome, _, details, severity) => {
+      const first = alertOf({ host: 'ws-1' });
+      const id = await create(first);
+      await resolve(id);
+      const answer = await siem.send(alertOf(details, severity, first.data.alert_id));
+      expect(answer.body).toMatchObject({ updated: true });
+      const status = outcome === 'keeps' ? 'resolved' : 'open';
+      expect((await read(id)).data).toMatchObject({ status, severity });
+      expect((await read(id, '/reports')).meta.total).toBe(1);
+      const entries = (await timelineOf(id)).map(({ event, actor }) => `${event} ${actor}`);
+      expect(entries).toContain('event_updated webhook:siem');
+      expect(entries.includes('reopened system')).toBe(outcome === 'reopens');
+    },
+  );
 
   describe('of a source with automatic triage', () => {
     let auto: WebhookSender;
@@ -270,7 +273,7 @@ describe('later events about an incident', () => {
       expect(await outdated(id)).toEqual([]);
     });
 
-    it('are listed without automatic triage, too, until the incident is resolved again', async () => {
+    it('are listed even without automatic triage, until the incident is resolved again', async () => {
       const first = alertOf({ host: 'ws-1' });
       const id = await create(first);
       await judge(id, {});
@@ -312,7 +315,7 @@ describe('the alert status that a tool reports', () => {
     return entries.map((entry) => `${entry.event}: ${entry.summary}`);
   };
 
-  it('is a field of the incident, of the feed and of the timeline', async () => {
+  it('is shown in the incident, in the feed and in the timeline', async () => {
     const reader = new ChangeReader(analyst);
     await reader.next('&from=now');
     const id = await sent(event('a-1', 'firing'));

@@ -92,7 +92,7 @@ const forged = (): Headers => ({
   'x-webhook-signature': '0'.repeat(64),
 });
 
-describe('A webhook receipt', () => {
+describe('A webhook request', () => {
   const app = useStarted(() => start());
   let directory: jest.SpyInstance;
   /** Each test has its own address. */
@@ -165,7 +165,7 @@ describe('A webhook receipt', () => {
       },
     );
 
-    it('even if its address sends many forged receipts', async () => {
+    it('even if its address sends many forged requests', async () => {
       await failTooOften();
       expect(await codeOf('timestamped', {}, forged())).toEqual([429, 'rate_limited']);
       expect((await send('timestamped', body, signed(body))).status).toBe(200);
@@ -185,7 +185,7 @@ describe('A webhook receipt', () => {
       },
     );
 
-    it('413 before the signature', async () => {
+    it('413 before the check of the signature', async () => {
       expect(await codeOf('timestamped', large, {})).toEqual([413, 'payload_too_large']);
       expect(await codeOf('timestamped', large, signed(large))).toEqual([413, 'payload_too_large']);
       const most = Buffer.from(`"${'x'.repeat(LIMIT - 2)}"`);
@@ -232,7 +232,7 @@ describe('A webhook receipt', () => {
     };
     afterEach(() => limited.close());
 
-    it('is limited by source, with three headers, and forged receipts do not count', async () => {
+    it('is limited by source, with three headers, and forged requests do not count', async () => {
       await startLimited('3');
       const body = Buffer.from('{}');
       for (let sent = 0; sent < 10; sent += 1) {
@@ -256,7 +256,7 @@ describe('A webhook receipt', () => {
       expect((await send('token', body, token, limited)).status).toBe(200);
     });
 
-    it('does not use up the limit of its source if it is a copy of an earlier receipt', async () => {
+    it('does not use up the limit of its source if it is a copy of an earlier request', async () => {
       await startLimited('60');
       const caught = Buffer.from('{"caught":true}');
       const headers = signed(caught);
@@ -270,7 +270,7 @@ describe('A webhook receipt', () => {
     });
   });
 
-  it('counts as rejected for its address, for any reason of the rejection', async () => {
+  it('counts against its address if it is rejected for any reason', async () => {
     for (let sent = 0; sent < 30; sent += 1) {
       expect((await send('nobody', {}, {})).status).toBe(404);
       expect((await send('body', {}, forged())).status).toBe(401);
@@ -284,7 +284,7 @@ describe('A webhook receipt', () => {
     expect((await send('body', {}, forged())).status).toBe(401);
   });
 
-  it('leaves a record of each refusal, without the body', async () => {
+  it('leaves a record without its body if it is refused', async () => {
     const body = Buffer.from('{"password":"hunter2"}');
     for (let sent = 0; sent < 5; sent += 1) await send('body', body, forged());
     await send('timestamped', body, signed(body, 1));
@@ -305,7 +305,7 @@ describe('A webhook receipt', () => {
     expect(JSON.stringify(told)).not.toMatch(/hunter2|unheard-of/);
   });
 
-  it('is counted by source and code, but not by the name of an unknown source', async () => {
+  it('is counted by source and error code, but never under the name of an unknown source', async () => {
     const before = await errorsTotal('source="body",code="invalid_signature"');
     const unknown = await errorsTotal('source="other",code="unknown_source"');
     await send('body', {}, forged());

@@ -75,6 +75,7 @@ describe('/api/webhooks', () => {
   it.each([
     ['source', { source: undefined }, 'required'],
     ['source', { source: 'gateway\u0000' }, 'nul_character'],
+    ['source', { source: 'presets' }, 'not_equals'],
     ['secret', { secret: ` ${SECRET}` }, 'matches'],
     ['format', { format: 'xml' }, 'is_in'],
     ['mapping', { format: 'mapping' }, 'required'],
@@ -272,7 +273,7 @@ describe("Okta's verification of an event hook", () => {
       },
     });
 
-  it('returns only the challenge for a source of the Okta preset', async () => {
+  it('gets only the challenge for a source of the Okta preset', async () => {
     const answer = await ask('okta', 'Yd0iGk3CvZq7Wm2x_-.~+/=');
     expect([answer.status, answer.text]).toEqual([
       200,
@@ -288,7 +289,7 @@ describe("Okta's verification of an event hook", () => {
     expect([event.status, event.body.incidents.length]).toEqual([200, 2]);
   });
 
-  it('is 404 unknown_source for a source that is unknown, disabled or signed', async () => {
+  it('gets 404 unknown_source for a source that is unknown, disabled or signed', async () => {
     for (const source of ['nobody', 'disabled', 'signed', 'Not_A_Name']) {
       const { status, body } = await ask(source, 'challenge');
       expect([source, status, body.error.code]).toEqual([source, 404, 'unknown_source']);
@@ -300,12 +301,15 @@ describe("Okta's verification of an event hook", () => {
     ['nothing', ''],
     ['more than 256 characters', 'a'.repeat(257)],
     ['two challenges', ['one', 'two']],
-  ])('is 400 and returns no challenge that is %s', async (_, challenge) => {
-    const { status, text } = await ask('okta', challenge);
-    expect([status, text.includes('script'), text.includes('aaaa')]).toEqual([400, false, false]);
-  });
+  ])(
+    'gets 400 if the challenge is %s, and the response does not contain the challenge',
+    async (_, challenge) => {
+      const { status, text } = await ask('okta', challenge);
+      expect([status, text.includes('script'), text.includes('aaaa')]).toEqual([400, false, false]);
+    },
+  );
 
-  it('counts for the address like a rejected receipt, but not for the source', async () => {
+  it('counts for the address like a rejected request, but not for the source', async () => {
     for (let asked = 0; asked < 60; asked += 1) await ask('okta', 'challenge');
     const refused = await ask('okta', 'challenge');
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, expect.any(String)]);
@@ -313,7 +317,7 @@ describe("Okta's verification of an event hook", () => {
     expect((await ask('okta', 'challenge')).status).toBe(200);
   });
 
-  it('requires a key for every other request to the source', async () => {
+  it('is the only request to the source that needs no key', async () => {
     expect((await app.get('/api/webhooks/okta')).status).toBe(401);
     expect((await admin.get('/api/webhooks/okta')).body.data.source).toBe('okta');
     expect((await ask('okta', 'challenge', 'PUT')).status).toBe(401);

@@ -8,7 +8,7 @@ import { reportOf, worseThan } from './lib/report.js';
 const dev = loadCases('dev');
 
 describe('the labelled cases', () => {
-  it('follow the rules of the set and contain all kinds in their shares', () => {
+  it('follow the rules of the data set and contain all kinds in their shares', () => {
     expect(new Set(loadCases().map(({ kind }) => kind))).toEqual(new Set(CASE_KINDS));
     expect(dev.length).toBeGreaterThanOrEqual(110);
     const least = { phishing: 0.09, bec: 0.03, malware: 0.15, login: 0.12, benign_noise: 0.15 };

@@ -82,7 +82,7 @@ describe.each([
   }
 
   if (name === 'triage') {
-    it('and the clean-up SQL of docs/monitoring.md allow a new run', async () => {
+    it('allow a new triage run after the clean-up SQL of docs/monitoring.md', async () => {
       const { body } = await admin.get('/api/incidents?source=email-gateway');
       const path = `/api/incidents/${body.data[0].id}/triage`;
       const runs = await admin.get(path);

@@ -61,7 +61,7 @@ class SlowVendor extends TestConnector {
 
 const DEADLINE_MS = 600_000;
 
-describe('an action that its vendor accepts and still executes', () => {
+describe('an action that its vendor has accepted but not finished', () => {
   const settings = { ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '200' };
   const world = useStarted(() =>
     ActionWorld.start({ ...settings, ACTION_DEADLINE_MS: String(DEADLINE_MS) }, 2),
@@ -100,7 +100,7 @@ describe('an action that its vendor accepts and still executes', () => {
     );
   const done = () => (vendor.answer = { kind: 'done', message: 'Done.' });
 
-  it('is polled until it ends, also while the vendor does not answer and the kill switch is on', async () => {
+  it('is polled until it ends, even while the vendor does not answer and the kill switch is on', async () => {
     const id = await begin();
     vendor.answer = 'unreachable';
     await world.turnOn();
@@ -164,7 +164,7 @@ describe('an action that its vendor accepts and still executes', () => {
     },
   );
 
-  it('ends without a query if the query waited longer than the lease', async () => {
+  it('ends without a query if the query has waited longer than the lease', async () => {
     vendor.present = { kind: 'done', message: 'It is blocked.' };
     const state = { sent_to: 'slow', asked_since: Date.now() - 61_000 };
     const id = await insertAction(world.database, { connectorId: 'slow', work: 'accepted', state });
@@ -195,7 +195,7 @@ describe('an action that its vendor accepts and still executes', () => {
   const rollBack = (id: string) =>
     world.clients.senior.post(`/api/actions/${id}/rollback`, { reason: 'A test.' });
 
-  it('cannot be rolled back before it has ended, and its rollback is polled, too', async () => {
+  it('cannot be rolled back before its end, and its rollback is polled as well', async () => {
     const id = await begin();
     const early = await rollBack(id);
     expect([early.status, early.body.error.code]).toEqual([409, 'invalid_state']);

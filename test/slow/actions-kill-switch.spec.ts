@@ -6,7 +6,7 @@ import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js'
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
-describe('actions and the kill switch', () => {
+describe('the kill switch for actions', () => {
   const world = useStarted(() =>
     ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
   );
@@ -85,7 +85,7 @@ describe('actions and the kill switch', () => {
     await completed(body.data.action_id);
   });
 
-  it('sends no call between the response to an activation and the deactivation', async () => {
+  it('lets no call leave between the response to an activation and the deactivation', async () => {
     let over = false;
     const executing = Promise.all(
       Array.from({ length: 6 }, async () => {

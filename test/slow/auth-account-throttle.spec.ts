@@ -8,7 +8,7 @@ import { useStarted } from '../support/use-started.js';
 
 const GUESSES = 30;
 
-describe('Guessing one password from many addresses', () => {
+describe('The throttle against guesses of one password from many addresses', () => {
   const app = useStarted(() => startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32' } }));
   let owner: TestUser;
   let tests = 0;
@@ -35,7 +35,7 @@ describe('Guessing one password from many addresses', () => {
       [401, 429].map((status) => [status, statuses.filter((one) => one === status).length]),
     );
 
-  it('throttles the guesser, but not a user who logged in from the same address before', async () => {
+  it('slows the guesser, but not a user who logged in from the same address before', async () => {
     expect(await statusOf('192.0.2.1', owner.name, owner.password)).toBe(200);
     const statuses = await guessFrom(GUESSES, rotating, owner.name);
     expect(tally(statuses)).toEqual({ 401: 10, 429: GUESSES - 10 });
@@ -73,7 +73,7 @@ describe('Guessing one password from many addresses', () => {
     expect(rows).toEqual([{ actor: 'system', subject_id: owner.name }]);
   });
 
-  it('throttles all networks except the network of an earlier login', async () => {
+  it('applies to all networks except the network of an earlier login', async () => {
     expect(await statusOf('[2001:db8:1:2::1]:443', owner.name, owner.password)).toBe(200);
     await guessFrom(20, rotating, owner.name);
     expect(await statusOf('2001:db8:1:2:ffff::9', owner.name, owner.password)).toBe(200);
@@ -87,7 +87,7 @@ describe('Guessing one password from many addresses', () => {
     expect((await app.post('/login', { username, password })).status).toBe(200);
   });
 
-  it('throttles password changes in a stolen session, separately from logins', async () => {
+  it('applies to password changes in a stolen session, separately from logins', async () => {
     await guessFrom(20, rotating, owner.name);
     const session = await inSession(app, owner);
     const ask = (address: string, current_password: string) =>
@@ -110,7 +110,7 @@ describe('Guessing one password from many addresses', () => {
     expect(await change('127.0.0.1', owner.password)).toBe(200);
   });
 
-  it('deletes addresses that are half a year old, and addresses of deleted users', async () => {
+  it('deletes known addresses after half a year, and the addresses of deleted users', async () => {
     const database = app.nest.get(DataSource);
     const gone = await makeUser(app, 'viewer');
     await database.query(

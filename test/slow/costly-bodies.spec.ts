@@ -124,7 +124,7 @@ describe('Costly bodies', () => {
     );
   });
 
-  it.each(Object.keys(LIST_SHAPES))('are processed: lists of %s', async (name) => {
+  it.each(Object.keys(LIST_SHAPES))('that are lists of %s are processed', async (name) => {
     const mapping = {
       items: ['/alerts', ''],
       title: '/title',
@@ -149,7 +149,7 @@ describe('Costly bodies', () => {
     }
   });
 
-  it('do not end the process as vendor responses that arrive byte by byte', async () => {
+  it('do not crash the process if they are vendor responses that arrive byte by byte', async () => {
     const vendor = await FakeVendor.start();
     const actions = { lookup_ip: { path: '/{{ parameters.ip }}' } };
     const body = { name: 'byte', type: 'http', config: { base_url: vendor.url, actions } };

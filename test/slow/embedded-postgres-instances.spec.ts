@@ -22,7 +22,7 @@ describe('applications that share or abandon a data directory', () => {
   const start = () => new AppProcess(app, dataDir);
   const socketDirIn = (url: string) => new URL(url).searchParams.get('host')!;
 
-  it('start one server for simultaneous starts on a new, a used and an abandoned directory', async () => {
+  it('start only one server if they start simultaneously on a new, a used or an abandoned directory', async () => {
     for (let round = 0; round < 2; round++) {
       const rivals = [start(), start(), start()];
       const results = await Promise.all(rivals.map((rival) => rival.event('started', 'failed')));

@@ -214,7 +214,7 @@ describe('docs/examples/webhooks', () => {
   describe.each(runnable(SENDERS))('$file', (example) => {
     beforeAll(() => void example.command());
 
-    it('signs events that the service accepts byte for byte, and learns of repetitions', async () => {
+    it('signs events that the service accepts byte for byte, and reports repetitions', async () => {
       const first = await run(example, url, event(example.file));
       expect(first).toEqual({ code: 0, stdout: expect.stringContaining('"accepted"') });
       const again = await run(example, url, event(example.file));

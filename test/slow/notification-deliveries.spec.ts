@@ -310,7 +310,7 @@ describe('deliveries of notifications', () => {
     );
   });
 
-  it('are sent one at a time to a receiver that asks for a lower rate, urgent ones first', async () => {
+  it('are sent one at a time to a receiver that asks for a lower rate, urgent deliveries first', async () => {
     const { id } = await channel({ events: ['incident.created', 'kill_switch.activated'] });
     receiver.vendor.retryAfter = '600';
     receiver.vendor.behave('apply', 'rate-limit');
@@ -332,7 +332,7 @@ describe('deliveries of notifications', () => {
     expect(await shown(id)).toMatchObject({ status: 'healthy' });
   });
 
-  it('are attempted immediately after a change of the configuration and after a successful test', async () => {
+  it('are attempted immediately after a change of the configuration and after a successful test message', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const stall = async () => {
       receiver.vendor.retryAfter = '7200';
@@ -362,7 +362,7 @@ describe('deliveries of notifications', () => {
     expect(await shown(id)).not.toHaveProperty('paused_until');
   });
 
-  it('report a channel that is paused for long as unhealthy, without another attempt', async () => {
+  it('report a channel as unhealthy if it is paused for long, without another attempt', async () => {
     // A channel that failed and has nothing to deliver may work again.
     const quiet = await channel({ events: ['incident.created'] });
     await failSinceLong(`id = '${quiet.id}'`);
@@ -440,7 +440,7 @@ describe('deliveries of notifications', () => {
     expect((await shown(id)).status).toBe('healthy');
   });
 
-  it('leave no work if their channel is deleted during the claim', async () => {
+  it('leave no row in the table work if their channel is deleted during the claim', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const byIds = jest
       .spyOn(app.nest.get(ChannelsRepository), 'byIds')

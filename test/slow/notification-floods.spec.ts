@@ -50,7 +50,7 @@ describe('a flood of new incidents', () => {
     expect(slack.problems).toEqual([]);
     slack.forget();
   });
-  it('of similar alerts makes at most two messages, and each alert is delivered', async () => {
+  it('of similar alerts causes at most two messages, and each alert is delivered', async () => {
     for (let n = 0; n < 40; n += 1) await incident({ title: `Brute force on WS-${n}` });
     await eventually(() => slack.messages.length > 0);
     await hurry();
@@ -67,7 +67,7 @@ describe('a flood of new incidents', () => {
     expect(carriers).toHaveLength(ofTheFlood.length);
   });
 
-  it('sends no request for an approval that was decided while the message waited', async () => {
+  it('asks for no approval that was decided while the message waited', async () => {
     const sandbox = { name: 'sandbox', type: 'sandbox', config: {} };
     await admin.post('/api/connectors', sandbox);
     await admin.put(`${PATH}/${channel}`, { events: ['action.pending_approval'] });
@@ -107,7 +107,7 @@ describe('a flood of new incidents', () => {
       await siem.send(alert('high'));
     };
 
-    it('makes one message for people who receive both events', async () => {
+    it('causes one message for people who receive both events', async () => {
       const events = ['incident.reopened', 'incident.severity_changed'];
       await admin.put(`${PATH}/${channel}`, { events });
       await reopenWithWorse('both');
@@ -118,7 +118,7 @@ describe('a flood of new incidents', () => {
       ]);
     });
 
-    it('makes a message for people who receive the severity only', async () => {
+    it('causes a message for people who receive only the change of the severity', async () => {
       const events = ['incident.severity_changed'];
       await admin.put(`${PATH}/${channel}`, { events });
       await reopenWithWorse('severity');

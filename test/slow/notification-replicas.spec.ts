@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { sealedColumns } from '../../src/app.schema.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { loadSecretKeys } from '../../src/platform/secrets/secret-keys.js';
-import { resealAll } from '../../src/platform/secrets/sealed-values.js';
+import { loadSecretKeys, resealAll } from '../../src/platform/secrets/secret-keys.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { lostKeySql } from '../support/lost-key.js';
@@ -140,7 +139,7 @@ describe('notifications of several replicas', () => {
     expect(await ofStatus(id, 'pending')).toBe(142);
   });
 
-  it('are signed with the same secret after it was sealed with another key', async () => {
+  it('are signed with the same secret after the secret was sealed with another key', async () => {
     const { id, secret } = await channel();
     await admin.put(`${PATH}/${id}`, { rotate_secret: true });
     const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));

@@ -55,26 +55,29 @@ describe('a provider that an operator has to repair', () => {
     [401, 'authentication_error', 'authentication'],
     [403, 'permission_error', 'authentication'],
     [404, 'not_found_error', 'provider_error'],
-  ])('lets runs wait after a %i, and one run probes for all', async (status, type, reason) => {
-    api.script(failure(status, type));
-    const ids = [await world.incident(), await world.incident(), await world.incident()];
-    await world.wantTriage(ids[0]!);
-    const first = await waitingFor(ids[0]!, reason);
-    expect(first).toMatchObject({ failures: 1, next_attempt_at: expect.any(String) });
-    for (const id of ids.slice(1)) await world.wantTriage(id);
-    for (const id of ids.slice(1)) {
-      expect(await waitingFor(id, reason)).toMatchObject({
-        failures: 0,
-        error: { message: expect.stringContaining(`status ${status}`) },
-        next_attempt_at: expect.any(String),
-      });
-    }
-    expect(api.requests).toHaveLength(1);
-    const minutes = (Date.parse(first.next_attempt_at) - Date.now()) / 60_000;
-    expect(minutes).toBeGreaterThan(3);
-    expect(minutes).toBeLessThan(7);
-    await world.llm({ status: 'degraded', runs_waiting: 3 });
-  });
+  ])(
+    'makes runs wait after status %i, and only one run tests the provider for all',
+    async (status, type, reason) => {
+      api.script(failure(status, type));
+      const ids = [await world.incident(), await world.incident(), await world.incident()];
+      await world.wantTriage(ids[0]!);
+      const first = await waitingFor(ids[0]!, reason);
+      expect(first).toMatchObject({ failures: 1, next_attempt_at: expect.any(String) });
+      for (const id of ids.slice(1)) await world.wantTriage(id);
+      for (const id of ids.slice(1)) {
+        expect(await waitingFor(id, reason)).toMatchObject({
+          failures: 0,
+          error: { message: expect.stringContaining(`status ${status}`) },
+          next_attempt_at: expect.any(String),
+        });
+      }
+      expect(api.requests).toHaveLength(1);
+      const minutes = (Date.parse(first.next_attempt_at) - Date.now()) / 60_000;
+      expect(minutes).toBeGreaterThan(3);
+      expect(minutes).toBeLessThan(7);
+      await world.llm({ status: 'degraded', runs_waiting: 3 });
+    },
+  );
 
   it('fails a waiting request immediately, and counts the failure', async () => {
     api.script(failure(401, 'authentication_error'));

@@ -25,12 +25,12 @@ describe('a rollback', () => {
       'is possible',
       { status: 'failed', result: { success: false, message: '', code: 'outcome_unknown' } },
     ],
-  ] as const)('%s when the action is %j', (answer, more) => {
+  ] as const)('%s if the action has %j', (answer, more) => {
     const obstacle = rollbackObstacle(action(more));
     expect(obstacle === undefined ? 'is possible' : 'is refused').toBe(answer);
   });
 
-  it('has the parameters of the original that its type takes, and its own reason', () => {
+  it('has those parameters of the original action that its own type defines, and its own reason', () => {
     const original = { ip: '203.0.113.9', duration_minutes: 60, reason: 'an attack' };
     expect(inverseParameters('unblock_ip', original, 'a false alarm')).toEqual({
       ip: '203.0.113.9',

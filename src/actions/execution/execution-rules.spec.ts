@@ -10,7 +10,7 @@ import {
   resultOfLoss,
 } from './execution-rules.js';
 
-describe('resultOf, resultOfLoss and failed', () => {
+describe('the functions resultOf, resultOfLoss and failed', () => {
   it('return the outcome that the vendor reported', () => {
     expect(resultOf({ kind: 'done', message: 'Done.', data: { id: 1 } })).toEqual({
       success: true,
@@ -36,7 +36,7 @@ describe('resultOf, resultOfLoss and failed', () => {
     ['broken', true, false, 'outcome_unknown'],
     ['stopped', true, false, 'outcome_unknown'],
   ] as const)(
-    'given a loss of kind %s (sent: %s, idempotent: %s), return the code %s',
+    'given a lost call (%s, sent: %s, idempotent: %s), return the code %s',
     (kind, sent, idempotent, code) => {
       const result = resultOfLoss({ kind, message: 'x', sent, idempotent });
       expect([result.success, result.code]).toEqual([false, code]);
@@ -48,12 +48,12 @@ describe('resultOf, resultOfLoss and failed', () => {
     ['broken', 'unreachable'],
     ['unreachable', 'unreachable'],
     ['stopped', 'unreachable'],
-  ] as const)('given the loss of a look-up of kind %s, return the code %s', (kind, code) => {
+  ] as const)('given a lost look-up (%s), return the code %s', (kind, code) => {
     const loss = { kind, message: 'x', sent: true, idempotent: false, isLookUp: true };
     expect(resultOfLoss(loss)).toEqual({ success: false, message: 'x', code });
   });
 
-  it('replace characters that the database rejects, and limit the length of a message', () => {
+  it('replace characters that the database rejects, and limit the length of the message', () => {
     expect(failed('refused', 'a\0b\ud800c').message).toBe('a\ufffdb\ufffdc');
     expect(failed('refused', 'x'.repeat(5_000)).message).toHaveLength(1_000);
     expect(failed('refused', `${'x'.repeat(999)}😀`).message.isWellFormed()).toBe(true);
@@ -68,7 +68,7 @@ describe('restMs', () => {
     expect([0, 900, 4_000, 30_000, 800_000].map(after)).toEqual([500, 500, 2_000, 15_000, 15_000]);
   });
 
-  it('returns the time until the deadline of the action, and 0 after it', () => {
+  it('returns at most the time until the deadline of the action, and 0 after the deadline', () => {
     expect([899_900, 900_000, 2_000_000].map(after)).toEqual([100, 0, 0]);
   });
 });
@@ -111,19 +111,19 @@ describe('nextStep', () => {
     expect(step(state, attempt, { called, provider: one })).toBe(expected);
   });
 
-  it('sends a request that was not sent to any connector that provides the action now', () => {
+  it('sends an unsent request to any connector that now provides the action', () => {
     expect(step({}, 2, { provider: connector({ id: 'other' }) })).toBe('send');
     expect(step({}, 1, {})).toBe('give up');
   });
 
-  it('repeats a sent request only at the same connector, while that is enabled', () => {
+  it('repeats a sent request only at the same connector, and only while the connector is enabled', () => {
     const called = connector({ idempotent: true });
     const other = connector({ id: 'other', idempotent: true });
     expect(step(sent, 2, { called, provider: other })).toBe('give up');
     expect(step(sent, 2, { called })).toBe('give up');
   });
 
-  it('returns give up for a sent or accepted action whose connector is deleted', () => {
+  it('returns "give up" for a sent or accepted action whose connector was deleted', () => {
     expect(step(sent, 2, {})).toBe('give up');
     expect(step(accepted, 2, {})).toBe('give up');
   });

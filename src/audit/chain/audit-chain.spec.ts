@@ -40,7 +40,7 @@ describe('the hashes of the audit chain', () => {
     { subject_id: 'i-2' },
     { details: '{"severity": "high"}' },
     { actor: 'alice","incident.created', action: '' },
-  ])('cover %j', (change) => {
+  ])('change if a row has %j', (change) => {
     expect(hex(rowMac(key, { ...row, ...change }))).not.toBe(hex(rowMac(key, row)));
   });
 

@@ -6,7 +6,7 @@ import {
   SecretBox,
   SecretKeys,
 } from '../../platform/secrets/secret-box.js';
-import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
+import type { SealedColumn } from '../../platform/secrets/secret-keys.js';
 import type { AuditContent, AuditRow } from '../audit-entry.js';
 import type { AuditChainEntity, AuditRetiredKeyEntity, AuditSealEntity } from '../audit.entity.js';
 

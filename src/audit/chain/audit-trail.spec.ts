@@ -24,7 +24,7 @@ function trailWith(
   );
 }
 
-describe('the log of the audit trail if sealing fails', () => {
+describe('the log of the audit trail after a sealing failure', () => {
   const [error, warn] = (['error', 'warn', 'log'] as const).map((level) =>
     jest.spyOn(Logger.prototype, level).mockImplementation(),
   );
@@ -79,7 +79,7 @@ describe('the verification of the audit trail', () => {
     while (ends.length < runs) await nextTurn();
   };
 
-  it('runs once more, after the current run, for all callers that arrive during the current run', async () => {
+  it('runs only once more for all callers that arrive during a run', async () => {
     const first = trail.verify();
     await begun(1);
     const others = [1, 2, 3, 4].map(() => trail.verify());

@@ -13,15 +13,18 @@ describe('safeNext', () => {
     ['/a/../b', '/docs'],
     ['/\u00e4', '/docs'],
     ['/a//b', '/docs'],
-  ])('redirects from %j to %j', (next, path) => {
+  ])('given %j, returns the path %j', (next, path) => {
     expect(safeNext(next)).toBe(path);
   });
 
-  it.each([undefined, '', `/${'a'.repeat(1_024)}`])('redirects to the default from %j', (next) => {
-    expect(safeNext(next)).toBe('/docs');
-  });
+  it.each([undefined, '', `/${'a'.repeat(1_024)}`])(
+    'given %j, returns the default path',
+    (next) => {
+      expect(safeNext(next)).toBe('/docs');
+    },
+  );
 
-  it('never redirects to another host, however the path is decoded', () => {
+  it('never returns a path to another host, however the browser decodes the path', () => {
     const piece = fc.constantFrom(
       '/',
       '\\',

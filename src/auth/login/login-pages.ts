@@ -2,7 +2,7 @@ import { type ArgumentsHost, type ExceptionFilter, Catch } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, ValidationError, toAppError } from '../../platform/errors/app-error.js';
 import { ErrorFilter } from '../../platform/http/answer.js';
-import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../../platform/http/page-look.js';
+import { COLOURS, escapeHtml, PRODUCT, SIGN } from '../../platform/http/page-look.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords.js';
 
 export function isForm(request: FastifyRequest): boolean {
@@ -15,7 +15,7 @@ function textField(fields: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-const STYLE = `${COLOURS}${DARK_COLOURS}
+const STYLE = `${COLOURS}
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
   body { display: grid; min-height: 100vh; margin: 0; place-items: center; background: var(--paper); color: var(--ink); }
   main { box-sizing: border-box; width: min(26rem, 100vw - 2rem); margin: 1rem 0; padding: 1.5rem 2rem 2rem; border: 1px solid var(--line); border-top: 4px solid var(--brand); border-radius: 6px; background: var(--card); }

@@ -49,7 +49,7 @@ describe('accessTokens', () => {
     ]);
   });
 
-  it('requests one token for many concurrent callers', async () => {
+  it('requests one token for all concurrent callers', async () => {
     const { tokens, requests } = serviceOf();
     const all = await Promise.all(Array.from({ length: 50 }, () => tokens.headers()));
     expect(new Set(all.map(({ authorization }) => authorization)).size).toBe(1);
@@ -60,18 +60,21 @@ describe('accessTokens', () => {
     [3_600, 2_879_999, 2_880_000],
     ['100', 79_999, 80_000],
     [undefined, 239_999, 240_000],
-  ])('replaces a token early that lives %p seconds', async (expires_in, before, from) => {
-    const { tokens, requests, clock, issue } = serviceOf();
-    issue({ access_token: 'a', expires_in });
-    await tokens.headers();
-    clock.now = before;
-    await tokens.headers();
-    expect(requests).toHaveLength(1);
-    clock.now = from;
-    expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-2' });
-  });
+  ])(
+    'replaces a token with a lifetime of %p seconds before it expires',
+    async (expires_in, before, from) => {
+      const { tokens, requests, clock, issue } = serviceOf();
+      issue({ access_token: 'a', expires_in });
+      await tokens.headers();
+      clock.now = before;
+      await tokens.headers();
+      expect(requests).toHaveLength(1);
+      clock.now = from;
+      expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-2' });
+    },
+  );
 
-  it('throws if the service fails when a new token is due', async () => {
+  it('throws if the login service fails when a new token is needed', async () => {
     const { tokens, turns, clock } = serviceOf();
     await tokens.headers();
     clock.now = 2_880_000;
@@ -80,7 +83,7 @@ describe('accessTokens', () => {
     expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-3' });
   });
 
-  it('drops a rejected token once for all callers', async () => {
+  it('replaces a rejected token only once, even if several callers report it', async () => {
     const { tokens, requests } = serviceOf();
     const refused = await tokens.headers();
     tokens.renew(refused);
@@ -96,7 +99,7 @@ describe('accessTokens', () => {
     [401, 'does not accept the credentials'],
     [403, 'answered with status 403'],
   ])(
-    'shows the refusal of the service with status %i, without the secret',
+    'shows the message of the login service after status %i, without the secret',
     async (status, words) => {
       const { tokens, turns } = serviceOf();
       const body = { error: 'invalid_client', error_description: `${SECRET} is\nwrong.` };
@@ -106,7 +109,7 @@ describe('accessTokens', () => {
     },
   );
 
-  it('retries temporary failures, otherwise reports that nothing was sent', async () => {
+  it('retries temporary failures, and after the last attempt reports that nothing was sent', async () => {
     const { tokens, turns, requests } = serviceOf();
     const lost = new OutcomeUnknownError('lost', 'timeout');
     turns.push(lost, { status: 503, body: {} });

@@ -31,7 +31,7 @@ describe('CircuitBreaker', () => {
 });
 
 describe('mayRepeat', () => {
-  it('allows a retry if nothing was sent, and if the call is idempotent', () => {
+  it('allows a retry if nothing was sent or if the call is idempotent', () => {
     const unknown = new OutcomeUnknownError('?', 'broken');
     expect(mayRepeat(new UnreachableError('x'), false)).toBe(true);
     expect(mayRepeat(new UnreachableError('x', { temporary: false }), true)).toBe(false);

@@ -1,6 +1,6 @@
 import { isHostName, isNamed } from './target-state.js';
 
-describe('the name of a host', () => {
+describe('the host name in a request', () => {
   it.each(['LAPTOP-7', 'a', 'srv_01.corp.example.com', '7b'])('may be %s', (name) => {
     expect(isHostName(name)).toBe(true);
   });
@@ -19,7 +19,10 @@ describe('the name of a host', () => {
     ['laptop-77.example.com', 'laptop-7', false],
     ['laptop-7.example.com.evil.example', 'laptop-7.example.com', false],
     [undefined, 'laptop-7', false],
-  ])('matches %s by %s: %s', (found, name, meant) => {
-    expect(isNamed(found, name)).toBe(meant);
-  });
+  ])(
+    'given that the vendor reports %s and the request names %s, matches: %s',
+    (found, name, meant) => {
+      expect(isNamed(found, name)).toBe(meant);
+    },
+  );
 });

@@ -15,7 +15,7 @@ const ANSWER: unknown = JSON.parse(
   '{"a": {"text": "x", "empty": "", "n": 0, "yes": false, "list": [], "null": null}, "__proto__": {"b": 1}}',
 );
 
-describe('a required value of an answer', () => {
+describe('a required value in a vendor answer', () => {
   it('is read by its path', () => {
     expect(textAt(ANSWER, 'a', 'text')).toBe('x');
     expect(numberAt(ANSWER, 'a', 'n')).toBe(0);
@@ -33,7 +33,7 @@ describe('a required value of an answer', () => {
     ['no true or false at a.null', () => booleanAt(ANSWER, 'a', 'null')],
     ['no list at a', () => listAt(ANSWER, 'a')],
     ['no list at a.text.b', () => listAt(ANSWER, 'a', 'text', 'b')],
-  ])('is named in the error if there is %s', (what, read) => {
+  ])('is missing if the answer has %s, and the error says so', (what, read) => {
     const error = new OutcomeUnknownError(
       `The answer is not as documented: it has ${what}.`,
       'broken',
@@ -41,7 +41,7 @@ describe('a required value of an answer', () => {
     expect(read).toThrow(error);
   });
 
-  it('is found only among own properties', () => {
+  it('is never an inherited property', () => {
     expect(valueAt(ANSWER, 'toString')).toBeUndefined();
     expect(valueAt([1], '0')).toBeUndefined();
   });
@@ -74,13 +74,13 @@ describe('AnswerRedactor', () => {
     });
   });
 
-  it('masks each text separately, whatever characters it contains', () => {
+  it('masks each text separately, with any characters', () => {
     const said = ['hidden-', 'token-1', 'a\0b', '\\', '%', '"', '', '\ud800', SECRET];
     const shown = ['hidden-', 'token-1', 'a\ufffdb', '\\', '%', '"', '', '\ufffd'];
     expect(text.data(answer(JSON.stringify(said)))).toEqual([...shown, '[secret]']);
   });
 
-  it('shows no beginning of a secret that is cut', () => {
+  it('shows no part of a secret that the length limit cuts', () => {
     for (let before = 180; before <= 201; before += 1) {
       const shown = text.excerpt(answer(`${'x'.repeat(before)} ${SECRET} more`, 'text/plain'));
       expect(shown).not.toContain('hidd');
@@ -92,7 +92,7 @@ describe('AnswerRedactor', () => {
     }
   });
 
-  it('confirms no guess of the first letters of a secret, wherever the text is cut', () => {
+  it('does not reveal whether a guess of the first letters of a secret is right, wherever the text is cut', () => {
     const said = (guess: string, filler: string, cut: number) => {
       const before = 'no: '.padEnd(cut - guess.length, filler);
       return text.excerpt(answer(`${before}${guess} more${'x'.repeat(2_000)}`, 'text/plain'));
@@ -111,8 +111,8 @@ describe('AnswerRedactor', () => {
   });
 });
 
-describe('the words of vendors', () => {
-  it('are bounded, however many and however deep they are', () => {
+describe('the shown texts of vendors', () => {
+  it('have a limited size, even if the vendor sends very long or deeply nested data', () => {
     expect(shownMessage('x'.repeat(1_000_000))).toHaveLength(1_000);
     const much = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [n, 'x'.repeat(9_000)]));
     const shown = shownData(much)!;
@@ -123,7 +123,7 @@ describe('the words of vendors', () => {
     expect(JSON.stringify(shownData({ deep }))).toContain('[too deep]');
   });
 
-  it('show what would not be seen, and hold nothing that cannot be stored', () => {
+  it('make invisible characters visible, and contain no character that the database rejects', () => {
     const said = 'a\0b \ud800 \u202egnp.exe \x1b[31mRED\x07 \u2028 \ufeff x\ry\r\nz\t\u{e0041}';
     const seen =
       'a\ufffdb \ufffd ⟦U+202E⟧gnp.exe ⟦U+001B⟧[31mRED⟦U+0007⟧ ⟦U+2028⟧ ⟦U+FEFF⟧ x⟦U+000D⟧y\r\nz\t⟦U+E0041⟧';
@@ -132,7 +132,7 @@ describe('the words of vendors', () => {
     expect(shownMessage('\x1b'.repeat(2_000))).toHaveLength(1_000);
   });
 
-  it('stay as they are otherwise', () => {
+  it('are otherwise unchanged', () => {
     const data = JSON.parse(
       '{"id":"1","changed":true,"n":1.5,"none":null,"l":[],"__proto__":{"a":"b"}}',
     );

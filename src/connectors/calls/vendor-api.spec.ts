@@ -112,7 +112,7 @@ describe('VendorApi', () => {
     await expect(html.api.change(CHANGE)).rejects.toThrow(RefusedError);
   });
 
-  it('treats an error with status 200 as a refusal', async () => {
+  it('treats an error in an answer with status 200 as a refusal', async () => {
     const { api } = apiOf([[200, { error: 'channel_not_found' }]]);
     await expect(api.change(CHANGE)).rejects.toThrow(
       new RefusedError('The vendor answered with status 200: channel_not_found.'),
@@ -132,7 +132,7 @@ describe('VendorApi', () => {
     ['nothing', [200]],
     ['a lost connection', new OutcomeUnknownError('cut', 'broken')],
   ])(
-    'leaves the outcome of a change unknown after %s, and reports a read as not sent',
+    'after %s, reports an unknown outcome of a change, and reports that a read was not sent',
     async (_, turn) => {
       const { api } = apiOf([turn]);
       const read = (json: unknown): string => textAt(json, 'id');
@@ -154,7 +154,7 @@ describe('VendorApi', () => {
     );
   });
 
-  it('sends again once with renewed credentials after status 401, idempotent or not', async () => {
+  it('repeats a request once with renewed credentials after status 401, even if the request is not idempotent', async () => {
     const credentials = renewable();
     const { api, requests } = apiOf([[401], [200, {}]], credentials);
     await api.change(CHANGE);
@@ -173,13 +173,13 @@ describe('VendorApi', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('gives up at once if credentials cannot be renewed', async () => {
+  it('gives up after status 401 if the credentials cannot be renewed', async () => {
     const { api, requests } = apiOf([[401]]);
     await expect(api.change(CHANGE)).rejects.toThrow('does not accept');
     expect(requests).toHaveLength(1);
   });
 
-  it('repeats any request after status 429, and only idempotent ones after status 503', async () => {
+  it('repeats any request after status 429, but only an idempotent request after status 503', async () => {
     const limited = apiOf([[429], [200, {}]]);
     await limited.api.change(CHANGE);
     expect(limited.requests).toHaveLength(2);
@@ -189,14 +189,14 @@ describe('VendorApi', () => {
     await away.api.change({ ...CHANGE, idempotent: true });
   });
 
-  it('only reads without a gate, and then once', async () => {
+  it('without a permit check, rejects changes and tries a read only once', async () => {
     const { through, requests } = apiOf([[503]]);
     await expect(through().ask(ME, nothing)).rejects.toThrow(UnreachableError);
     await expect(through().change(CHANGE)).rejects.toThrow('A change needs a gate');
     expect(requests).toMatchObject([{ timeoutMs: 5_000 }]);
   });
 
-  it('passes on errors of the gate', async () => {
+  it('throws errors of the permit check unchanged', async () => {
     const refusal = new Error('the switch is on');
     const shut: Gate = { send: () => Promise.reject(refusal) };
     const api = apiOf([[200]]).through(shut);
@@ -208,7 +208,7 @@ describe('VendorApi', () => {
 const BASE = 'https://vendor.example.com/api/';
 
 describe('vendorUrl', () => {
-  it('makes one segment of each part and one value of each query value, below the base path', () => {
+  it('encodes each path part as one segment and each query value as one value, below the base path', () => {
     const url = vendorUrl(BASE, ['users', "o'hara@example.com?x#y/z", 'move'], {
       $filter: "id eq 'a&b=c d'",
       $top: '2',
@@ -230,7 +230,7 @@ describe('vendorUrl', () => {
     expect(() => vendorUrl(BASE, ['users'], { q: value })).toThrow(RefusedError);
   });
 
-  it('preserves any text that it accepts, and leads nowhere else', () => {
+  it('preserves any text that it accepts, and never leads to another host or path', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         let url: URL;

@@ -244,7 +244,7 @@ export const MICROSOFT_LOGIN_FIELDS = {
     pattern: '^[A-Za-z0-9-]{1,100}$',
     maxLength: 100,
   }),
-  client_secret: secret('Client secret of the application.', {}),
+  client_secret: secret('Client secret of the application.'),
 } as const;
 
 /** https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow */

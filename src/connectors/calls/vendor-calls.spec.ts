@@ -47,7 +47,7 @@ describe('VendorCalls', () => {
     jest.restoreAllMocks();
   });
 
-  it('sends with a timeout of 10 s, the signal of the gate and its permission to leave', async () => {
+  it('uses a timeout of 10 s, the abort signal of the permit check, and its callback before sending', async () => {
     const leave = jest.fn(async () => undefined);
     const { calls, requests } = callsOf(200);
     const gate: Gate = { send: (request) => request({ signal: DEPARTURE.signal, leave }) };
@@ -57,7 +57,7 @@ describe('VendorCalls', () => {
     expect(leave).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps the timeout of a request that has one, gated or not', async () => {
+  it('uses the timeout that a request defines, with or without a permit check', async () => {
     const { calls, requests } = callsOf(200);
     await calls.send(OPEN, { ...REQUEST, timeoutMs: 7 }, IDEMPOTENT);
     await calls.send(undefined, { ...REQUEST, timeoutMs: 8 }, IDEMPOTENT);
@@ -65,7 +65,7 @@ describe('VendorCalls', () => {
     expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([7, 8, 5_000]);
   });
 
-  it('returns a temporary failure at once if the request is not idempotent', async () => {
+  it('returns a temporary failure without a retry if the request is not idempotent', async () => {
     const { calls, requests } = callsOf(503);
     const { status } = await calls.send(OPEN, REQUEST, { idempotent: false });
     expect([status, requests.length]).toEqual([503, 1]);
@@ -81,7 +81,7 @@ describe('VendorCalls', () => {
   );
 
   it.each([200, 400, 404, 500, 501])(
-    'returns status %i at once, even for an idempotent request',
+    'returns status %i without a retry, even for an idempotent request',
     async (status) => {
       const { calls, requests } = callsOf(status);
       expect((await calls.send(OPEN, REQUEST, IDEMPOTENT)).status).toBe(status);
@@ -89,7 +89,7 @@ describe('VendorCalls', () => {
     },
   );
 
-  it('returns any answer of the third attempt', async () => {
+  it('returns the answer of the third attempt, with any status', async () => {
     const { calls, requests, waits } = callsOf(503);
     expect((await calls.send(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
     expect([requests.length, waits.length]).toEqual([3, 2]);
@@ -97,8 +97,8 @@ describe('VendorCalls', () => {
 
   it.each([
     ['as long as the vendor asks if that is longer', '3', 3_000],
-    ['as long as without it if that is longer', '0', 200],
-  ])('waits %s', async (_, retryAfter, expected) => {
+    ['as long as without Retry-After if that is longer', '0', 200],
+  ])('given Retry-After, waits %s', async (_, retryAfter, expected) => {
     const { calls, waits } = callsOf(answer(503, { 'retry-after': retryAfter }), 200);
     await calls.send(OPEN, REQUEST, IDEMPOTENT);
     expect(waits).toEqual([expected]);
@@ -113,32 +113,32 @@ describe('VendorCalls', () => {
     expect(waited).toBe(true);
   });
 
-  it('returns the answer if the vendor asks to wait too long', async () => {
+  it('returns the answer without a retry if the vendor asks for too long a wait', async () => {
     const { calls, requests } = callsOf(answer(503, { 'retry-after': '60' }), 200);
     expect((await calls.send(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
     expect(requests).toHaveLength(1);
   });
 
-  it('retries if nothing was sent, idempotent or not, and reports that nothing was sent', async () => {
+  it('retries any request that was not sent, and finally reports that nothing was sent', async () => {
     const { calls, requests } = callsOf(new UnreachableError('away'));
     await expect(calls.send(OPEN, REQUEST, { idempotent: false })).rejects.toThrow('away');
     expect(requests).toHaveLength(3);
   });
 
-  it('does not retry a request whose target is refused', async () => {
+  it('does not retry a request to a target that is not allowed', async () => {
     const { calls, requests } = callsOf(new UnreachableError('never', { temporary: false }));
     await expect(calls.send(OPEN, REQUEST, IDEMPOTENT)).rejects.toThrow('never');
     expect(requests).toHaveLength(1);
   });
 
-  it('reports an unknown outcome if one attempt sent something and the later ones did not', async () => {
+  it('reports an unknown outcome if one attempt sent something and the later attempts did not', async () => {
     const unknown = new OutcomeUnknownError('cut', 'broken');
     const { calls, requests } = callsOf(unknown, new UnreachableError('away'));
     await expect(calls.send(OPEN, REQUEST, IDEMPOTENT)).rejects.toBe(unknown);
     expect(requests).toHaveLength(3);
   });
 
-  it('throws the error of the gate, even after an attempt that sent something', async () => {
+  it('throws the error of the permit check, even after an attempt that sent something', async () => {
     const refusal = new Error('the switch is on');
     const { calls } = callsOf(new OutcomeUnknownError('cut', 'broken'));
     let asked = 0;
@@ -165,7 +165,7 @@ describe('VendorCalls', () => {
       expect(requests).toHaveLength(5);
     });
 
-    it('continues after answers with status 500, which a single request may cause', async () => {
+    it('still sends after answers with status 500, because a single bad request can cause them', async () => {
       const { calls, requests } = callsOf(503, 503, 500, 500, 500, 500, 500, 503, 503, 503, 200);
       const call = () => calls.send(OPEN, REQUEST, { idempotent: false });
       await fiveTimes(call);
@@ -175,7 +175,7 @@ describe('VendorCalls', () => {
       expect(requests).toHaveLength(10);
     });
 
-    it('continues after answers with status 499, and after refusals of the gate', async () => {
+    it('still sends after answers with status 499, and after refusals of the permit check', async () => {
       const { calls, requests } = callsOf(499);
       await fiveTimes(() => calls.send(OPEN, REQUEST, IDEMPOTENT));
       await fiveTimes(() => calls.send(shutWith(new Error('shut')), REQUEST, IDEMPOTENT));
@@ -183,7 +183,7 @@ describe('VendorCalls', () => {
       expect(requests).toHaveLength(6);
     });
 
-    describe('for calls that are aborted in progress', () => {
+    describe('after aborted calls', () => {
       const givenUpFor = (reason: Error) => {
         const giver = new AbortController();
         const departure = { ...DEPARTURE, signal: giver.signal };
@@ -198,14 +198,14 @@ describe('VendorCalls', () => {
         return { ...calls, call: () => calls.calls.send(gate, REQUEST, IDEMPOTENT) };
       };
 
-      it('continues if the vendor was not the reason, and repeats none of them', async () => {
+      it('still sends if the vendor did not cause the aborts, and repeats no aborted call', async () => {
         const { call, requests } = givenUpFor(new Error('The claim is lost.'));
         await fiveTimes(call);
         await expect(call()).rejects.toThrow('given up');
         expect(requests).toHaveLength(6);
       });
 
-      it('sends nothing more after five timeouts of the vendor', async () => {
+      it('sends nothing more if the cause was five timeouts of the vendor', async () => {
         const { call, requests } = givenUpFor(new OutcomeUnknownError('too long', 'timeout'));
         await fiveTimes(call);
         await expect(call()).rejects.toThrow('No further call is made');
@@ -213,7 +213,7 @@ describe('VendorCalls', () => {
       });
     });
 
-    it('lets the next call test the vendor if the gate refused the first', async () => {
+    it('after the pause, lets the second call try the vendor if the permit check refused the first call', async () => {
       let now = 0;
       jest.spyOn(performance, 'now').mockImplementation(() => now);
       const { calls } = callsOf(503, 503, 503, 503, 503, 200);

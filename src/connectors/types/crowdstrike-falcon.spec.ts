@@ -24,7 +24,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     site.execute(call(type, hostId, more));
   const status = (value: string) => (server.hosts.get(host)!.status = value);
 
-  it('checks whether the host that it found is a protected target before it does anything', async () => {
+  it('checks whether the found host is a protected target before it changes anything', async () => {
     const types = ['isolate_host', 'unisolate_host', 'scan_host'] as const;
     await site.expectProtection(
       types.map((type) => call(type, host)),
@@ -33,18 +33,18 @@ describe('a connector to CrowdStrike Falcon', () => {
     expect(server.lines).toEqual([DETAILS, DETAILS, DETAILS]);
   });
 
-  describe('that contains a host', () => {
-    it('is accepted, and polls until the host is contained', async () => {
+  describe('when it contains a host', () => {
+    it('reports the action as accepted, and polls until the host is contained', async () => {
       const accepted = await execute('isolate_host');
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       expect(accepted.handle).toEqual({ device_id: host, changed: true });
       expect(server.lines).toEqual([DETAILS, CONTAIN]);
       const isolate = call('isolate_host', host);
-      const pending = await site.connector.poll!(accepted.handle, isolate);
+      const pending = await site.connector.poll(accepted.handle, isolate);
       const handle = { device_id: host, changed: true };
       expect(pending).toMatchObject({ kind: 'accepted', handle });
       server.settle('contained');
-      expect(await site.connector.poll!(handle, isolate)).toEqual({
+      expect(await site.connector.poll(handle, isolate)).toEqual({
         kind: 'done',
         message: 'The host is contained.',
         data: { device_id: host, status: 'contained', changed: true },
@@ -52,16 +52,16 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(gate.left).toBe(2);
     });
 
-    it('lifts containment in the same way', async () => {
+    it('lifts a containment in the same way', async () => {
       status('contained');
       expect(await execute('unisolate_host')).toMatchObject({ kind: 'accepted' });
       server.settle('normal');
       const handle = { device_id: host };
-      const lifted = await site.connector.poll!(handle, call('unisolate_host', host));
+      const lifted = await site.connector.poll(handle, call('unisolate_host', host));
       expect(lifted).toMatchObject({ kind: 'done', data: { status: 'normal' } });
     });
 
-    it('lifts containment of the contained host, even if another host has its name now', async () => {
+    it('lifts the containment by the id of the host, even if another host has its name now', async () => {
       status('contained');
       server.addHost('LAPTOP-8', 'contained');
       const rollback = { ...call('unisolate_host', 'LAPTOP-8'), undoes: { device_id: host } };
@@ -71,22 +71,25 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('waits while the vendor still shows the old status', async () => {
+    it('continues to wait while the vendor shows the old status', async () => {
       const handle = { device_id: host };
-      const polled = await site.connector.poll!(handle, call('isolate_host', host));
+      const polled = await site.connector.poll(handle, call('isolate_host', host));
       expect(polled).toMatchObject({ kind: 'accepted', handle });
     });
 
     it.each([
       ['contained', { kind: 'done', data: { changed: false } }],
       ['containment_pending', { kind: 'accepted', handle: { changed: false } }],
-    ])('sends nothing if the host is %s already, and reports that', async (present, outcome) => {
-      status(present);
-      expect(await execute('isolate_host')).toMatchObject(outcome);
-      expect(server.lines).toEqual([DETAILS]);
-    });
+    ])(
+      'sends nothing if the host is already %s, and reports that nothing changed',
+      async (present, outcome) => {
+        status(present);
+        expect(await execute('isolate_host')).toMatchObject(outcome);
+        expect(server.lines).toEqual([DETAILS]);
+      },
+    );
 
-    it('does not report that nothing changed if an earlier attempt may have changed it', async () => {
+    it('does not report that nothing changed if an earlier attempt may have contained the host', async () => {
       status('contained');
       const again = { ...call('isolate_host', host), attempt: 2 };
       expect(await site.execute(again)).toEqual({
@@ -96,7 +99,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('does not lift the containment in a rollback if the host was contained before the action', async () => {
+    it('in a rollback, keeps the containment of a host that was contained before the action', async () => {
       status('contained');
       const undoes = { device_id: host, changed: false };
       const rollback = { ...call('unisolate_host', host), undoes };
@@ -104,7 +107,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(server.lines).toEqual([]);
     });
 
-    it('succeeds on a conflict if somebody else was faster, otherwise is refused', async () => {
+    it('after a conflict, succeeds if the host is contained already, and otherwise reports a refusal', async () => {
       server.play('fine', 409);
       expect(await execute('isolate_host')).toMatchObject({
         kind: 'refused',
@@ -119,14 +122,14 @@ describe('a connector to CrowdStrike Falcon', () => {
     it.each([
       ['contained', 'done'],
       ['containment_pending', 'accepted'],
-    ])('resolves the outcome of a broken call if the host is %s', async (present, kind) => {
+    ])('resolves the unknown outcome of a broken call if the host is %s', async (present, kind) => {
       server.play('fine', 'drop-after', 'drop-after', 'drop-after');
       await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
       status(present);
       expect(await site.connector.probe!(call('isolate_host', host))).toMatchObject({ kind });
     });
 
-    it('sends the request again if the connection broke, and accepts the effect of the first attempt', async () => {
+    it('repeats the request after a broken connection, and accepts the effect of the first attempt', async () => {
       server.play('fine', 'drop-after');
       const handle = { device_id: host };
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted', handle });
@@ -137,7 +140,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(await site.connector.probe!(call('isolate_host', host))).toBe('unknown');
     });
 
-    it('finds a host by name in any case, and then uses its id', async () => {
+    it('finds a host by name, ignoring upper and lower case, and then uses the id of the host', async () => {
       const accepted = await execute('isolate_host', 'laptop-7');
       expect(accepted).toMatchObject({ kind: 'accepted', handle: { device_id: host } });
       expect(server.lines[0]).toBe(
@@ -185,33 +188,36 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
   });
 
-  describe('that scans a host', () => {
+  describe('when it scans a host', () => {
     it.each([
       ['quick', ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
       ['full', ['*']],
       [undefined, ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
-    ])('of the type %s, is done when the scan has started', async (scan_type, file_paths) => {
-      const accepted = await execute('scan_host', host, { scan_type });
-      if (accepted.kind !== 'accepted') throw new Error(accepted.message);
-      const [[id, scan]] = [...server.scans] as [[string, { request: object; status: string }]];
-      expect(scan.request).toMatchObject({ hosts: [host], file_paths, quarantine: false });
-      const ask = () => site.connector.poll!(accepted.handle, call('scan_host', host));
-      expect(await ask()).toMatchObject({ kind: 'accepted', handle: { scan_id: id } });
-      scan.status = 'running';
-      expect(await ask()).toMatchObject({ kind: 'done', data: { scan_id: id } });
-    });
+    ])(
+      'with the scan type %s, reports the action as done when the scan has started',
+      async (scan_type, file_paths) => {
+        const accepted = await execute('scan_host', host, { scan_type });
+        if (accepted.kind !== 'accepted') throw new Error(accepted.message);
+        const [[id, scan]] = [...server.scans] as [[string, { request: object; status: string }]];
+        expect(scan.request).toMatchObject({ hosts: [host], file_paths, quarantine: false });
+        const ask = () => site.connector.poll(accepted.handle, call('scan_host', host));
+        expect(await ask()).toMatchObject({ kind: 'accepted', handle: { scan_id: id } });
+        scan.status = 'running';
+        expect(await ask()).toMatchObject({ kind: 'done', data: { scan_id: id } });
+      },
+    );
 
     it.each(['failed', 'canceled'])('fails if the scan is %s', async (end) => {
       const accepted = await execute('scan_host');
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       for (const scan of server.scans.values()) scan.status = end;
-      expect(await site.connector.poll!(accepted.handle, call('scan_host', host))).toEqual({
+      expect(await site.connector.poll(accepted.handle, call('scan_host', host))).toEqual({
         kind: 'refused',
         message: `The scan is ${end} at Falcon.`,
       });
     });
 
-    it('is sent once, also after a broken call', async () => {
+    it('sends the scan once, even if the connection breaks', async () => {
       expect(site.connector.idempotent('scan_host')).toBe(false);
       server.play('fine', 'drop-after');
       await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
@@ -220,15 +226,15 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
   });
 
-  describe('when the vendor', () => {
-    it('expires a token early, logs in again once and continues', async () => {
+  describe('when the vendor fails', () => {
+    it('logs in again once after the vendor expires a token early', async () => {
       await site.connector.test();
       server.tokens.expire();
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.logins).toBe(2);
     });
 
-    it('rejects the client, is refused without showing the secret', async () => {
+    it('reports a refusal without the secret if the vendor rejects the client', async () => {
       site.connect({ client_secret: 'another-secret' });
       const refused = { kind: 'refused', message: expect.stringContaining('does not accept') };
       expect(await execute('isolate_host')).toMatchObject(refused);
@@ -237,13 +243,16 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(test.message).not.toContain('another-secret');
     });
 
-    it.each([400, 401, 403, 404])('answers with %i, is refused with its message', async (code) => {
-      server.play('fine', code, code);
-      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
-      expect(server.hosts.get(host)!.status).toBe('normal');
-    });
+    it.each([400, 401, 403, 404])(
+      'reports a refusal with the message of the vendor after status %i',
+      async (code) => {
+        server.play('fine', code, code);
+        expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
+        expect(server.hosts.get(host)!.status).toBe('normal');
+      },
+    );
 
-    it('returns an error with status 200, is refused with its message', async () => {
+    it('reports a refusal with the message of the vendor after an error in a successful answer', async () => {
       const errors = [{ code: 400, message: 'No such sensor.' }, { code: 1 }];
       server.play('fine', { status: 202, body: { meta: {}, errors, resources: [] } });
       expect(await execute('isolate_host')).toEqual({
@@ -252,7 +261,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('limits the rate, is asked again later', async () => {
+    it('repeats the request later if the vendor limits the rate', async () => {
       server.retryAfter = '0';
       server.play('fine', 429);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
@@ -262,7 +271,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
 
     it.each([500, 'html', 'drop-after', 'hang'] as const)(
-      'leaves the outcome open (%s), keeps it unknown',
+      'reports an unknown outcome if the change gets this response: %s',
       async (trouble) => {
         http.hasty = true;
         server.play('fine', trouble, trouble, trouble);
@@ -271,7 +280,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     );
 
     it.each([500, 'html', 'drop'] as const)(
-      'fails to answer a read (%s), reports that nothing was sent',
+      'reports that nothing was sent if a read gets this response: %s',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
@@ -284,14 +293,14 @@ describe('a connector to CrowdStrike Falcon', () => {
       ['another device', { resources: [{ device_id: 'x', status: 'contained' }] }],
       ['no list', { resources: { __proto__: [] } }],
       ['nothing', undefined],
-    ])('answers with %s, contains nothing', async (_, body) => {
+    ])('contains no host if a read returns %s', async (_, body) => {
       server.play({ status: 200, body });
       await execute('isolate_host').catch(() => undefined);
       expect(server.lines).toEqual([DETAILS]);
     });
   });
 
-  it('sends nothing if the kill switch is turned on between its read and its effect', async () => {
+  it('sends no change if the kill switch is turned on between the read and the change', async () => {
     gate.refuseFrom = 2;
     await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
     expect(server.lines).toEqual([DETAILS]);

@@ -17,20 +17,17 @@ export const crowdstrikeFalcon = defineConnector({
   name: 'crowdstrike_falcon',
   description:
     'CrowdStrike Falcon: contains hosts, lifts their containment, and starts on-demand scans.',
-  config: fields(
-    {
-      base_url: address(
-        'Address of the cloud of the hosts, such as https://api.eu-1.crowdstrike.com.',
-        { default: 'https://api.crowdstrike.com' },
-      ),
-      client_id: text(
-        'API client with the scopes Hosts (read, write) and On-demand scans (read, write).',
-        { minLength: 1, maxLength: 200 },
-      ),
-      client_secret: secret('Secret of `client_id`.', {}),
-    },
-    ['client_id', 'client_secret'],
-  ),
+  config: fields({
+    base_url: address(
+      'Address of the cloud of the hosts, such as https://api.eu-1.crowdstrike.com.',
+      { default: 'https://api.crowdstrike.com' },
+    ),
+    client_id: text(
+      'API client with the scopes Hosts (read, write) and On-demand scans (read, write).',
+      { minLength: 1, maxLength: 200 },
+    ),
+    client_secret: secret('Secret of `client_id`.'),
+  }),
   connect: ({ base_url, ...form }, outbound) =>
     vendorApi(outbound, {
       vendor: 'Falcon',

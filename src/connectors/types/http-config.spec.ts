@@ -54,7 +54,7 @@ describe('the configuration of the http type', () => {
       'parameters.x',
     ],
   ])(
-    'rejects a parameter that the action type does not have, in a template of the %s',
+    'rejects a template in the %s with a parameter that the action type does not have',
     (_, action, field, expression) => {
       const [[found, message] = [], ...more] = problems(action);
       expect(found).toBe(field);
@@ -64,7 +64,7 @@ describe('the configuration of the http type', () => {
     },
   );
 
-  it('allows in a header only parameters that one of the actions has', () => {
+  it('allows a parameter in a header only if one of the actions has the parameter', () => {
     const actions = { block_ip: { path: '/' }, isolate_host: { path: '/' } };
     const headersOf = (text: string) => problems({}, { actions, headers: { 'x-about': text } });
     expect(headersOf('{{ parameters.ip }}{{ parameters.host_id }}')).toEqual([]);
@@ -78,7 +78,7 @@ describe('the configuration of the http type', () => {
     ['{{ secrets.other }}', 'secrets.other'],
     ['{{ action.type }}', 'action.type'],
     [`{{ ${'x'.repeat(500)} }}`, `{{ ${'x'.repeat(60)}`],
-  ])('shows the invalid expression if a path has %s', (text, shown) => {
+  ])('names the invalid expression in the error if a path has %s', (text, shown) => {
     const [[, message] = []] = problems({ path: `/${text}` });
     expect(message).toContain(shown);
     expect(message!.length).toBeLessThan(400);
@@ -125,7 +125,7 @@ describe('the configuration of the http type', () => {
     ['keys', keys(5_001), 'has too many values'],
     ['levels by far', '['.repeat(500_000) + ']'.repeat(500_000), 'more than 64 levels'],
     ['levels', '['.repeat(65) + ']'.repeat(65), 'more than 64 levels'],
-  ])('rejects JSON in a text if it has too many %s for a body', (_, body, message) => {
+  ])('rejects a text body whose JSON has too many %s', (_, body, message) => {
     expect(problems({ body })).toEqual([[FIELD, expect.stringContaining(message)]]);
   });
 
@@ -134,11 +134,11 @@ describe('the configuration of the http type', () => {
     ['keys', keys(5_000)],
     ['levels', '['.repeat(64) + ']'.repeat(64)],
     ['letters in a string', JSON.stringify({ a: '[{,:'.repeat(100_000) })],
-  ])('allows JSON in a text with as many %s as a body may have', (_, body) => {
+  ])('accepts a text body whose JSON has as many %s as a body may have', (_, body) => {
     expect(problems({ body })).toEqual([]);
   });
 
-  it('allows only text as the body of a form', () => {
+  it('allows only a text as the body of a form', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     expect(problems({ body: 'a={{ parameters.ip }}' }, { headers })).toEqual([]);
     expect(problems({ body: { a: 1 } }, { headers })).toHaveLength(1);

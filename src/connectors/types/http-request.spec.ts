@@ -14,7 +14,7 @@ function request(
 }
 
 describe('the request of an http action', () => {
-  it('replaces each template by its value', () => {
+  it('contains values in place of its templates', () => {
     const made = request(
       {
         method: 'PUT',
@@ -45,7 +45,7 @@ describe('the request of an http action', () => {
     });
   });
 
-  it('reads a text body as JSON, or as a form if the content type is a form', () => {
+  it('contains JSON from a text body, or a form if the content type is a form', () => {
     const json = request({ path: '/', body: '{"a": "{{ parameters.a }}"}' }, { a: '","b":"' });
     expect(JSON.parse(json.body!)).toEqual({ a: '","b":"' });
     const form = request(
@@ -59,7 +59,7 @@ describe('the request of an http action', () => {
   });
 
   it.each(['.', '..', '', '\ud800', '../../admin', 'a/..', 'a\\..\\b', 'a/./b'])(
-    'rejects %j as a path segment',
+    'is rejected with %j as a path segment',
     (host) => {
       expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(
         RefusedError,
@@ -67,22 +67,25 @@ describe('the request of an http action', () => {
     },
   );
 
-  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])('allows %j as a path segment', (host) => {
-    const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
-    expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
-  });
+  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])(
+    'is allowed with %j as a path segment',
+    (host) => {
+      const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
+      expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
+    },
+  );
 
   it.each([
     ['/a/{{ parameters.x }}{{ parameters.y }}/b', { x: '.', y: '.' }],
     ['/a/%2{{ parameters.x }}%2{{ parameters.x }}/b', { x: 'e' }],
     ['/a/.{{ parameters.x }}/b', { x: '.' }],
     ['/a/.{{ parameters.x }}/b', { x: './admin' }],
-  ])('rejects a path with a dot segment made of values: %s', (path, parameters) => {
+  ])('is rejected if values form a dot segment in the path: %s', (path, parameters) => {
     expect(() => request({ path }, parameters)).toThrow(RefusedError);
   });
 
   it.each(['x; role=admin', 'x, y', 'x", uri="/', 'x\\'])(
-    'rejects the value %j within a header, but accepts it as a whole value',
+    'is rejected with the value %j as a part of a header, but not as the whole header',
     (value) => {
       const sent = (header: string) =>
         request({ path: '/' }, { user: value }, { headers: { cookie: header } }).headers?.cookie;
@@ -95,7 +98,7 @@ describe('the request of an http action', () => {
     },
   );
 
-  it('puts a secret into a header unchanged', () => {
+  it('contains a secret unchanged in a header', () => {
     const secrets = { token: 'a="b", c; d' };
     const headers = { authorization: 'Digest {{ secrets.token }}' };
     expect(request({ path: '/' }, {}, { headers, secrets }).headers).toMatchObject({
@@ -103,12 +106,12 @@ describe('the request of an http action', () => {
     });
   });
 
-  it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('rejects the value %j in a header', (value) => {
+  it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('is rejected with the value %j in a header', (value) => {
     const headers = { 'x-user': '{{ parameters.user }}' };
     expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RefusedError);
   });
 
-  it('does not parse a value as a template', () => {
+  it('contains a value that looks like a template unchanged', () => {
     const made = request(
       { path: '/', body: { a: 'x {{ parameters.a }}' } },
       { a: '{{ secrets.token }}' },
@@ -117,12 +120,12 @@ describe('the request of an http action', () => {
     expect(JSON.parse(made.body!)).toEqual({ a: 'x {{ secrets.token }}' });
   });
 
-  it('omits a missing parameter, even if every object inherits its name', () => {
+  it('omits a missing parameter, even one named like an inherited property', () => {
     const body = { a: '{{ parameters.constructor }}', b: 'x{{ parameters.__proto__ }}' };
     expect(JSON.parse(request({ path: '/', body }, {}).body!)).toEqual({ b: 'x' });
   });
 
-  it('puts any value only where its template is, or rejects it', () => {
+  it('contains any value only in the place of its template, or is rejected', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({

@@ -53,7 +53,7 @@ describe('HttpConnector', () => {
   afterAll(() => vendor.stop());
 
   it.each(BEHAVIOURS)(
-    'has at most one effect if it is not idempotent and the vendor does this: %s',
+    'sends a request that is not idempotent only once if the vendor does this: %s',
     async (one) => {
       vendor.behave(one);
       const outcome = await execute({}).catch((error: unknown) => error);
@@ -74,7 +74,7 @@ describe('HttpConnector', () => {
     },
   );
 
-  it('repeats an idempotent request, each time through the gate', async () => {
+  it('repeats an idempotent request, with a permit check for each attempt', async () => {
     vendor.behave('apply-then-drop', 'unavailable', 'apply');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'done' });
     expect(gate.left).toBe(3);
@@ -88,7 +88,7 @@ describe('HttpConnector', () => {
     expect(gate.left).toBe(3);
   });
 
-  it('does not wait if the vendor asks for a long pause', async () => {
+  it('does not retry if the vendor asks for a long pause', async () => {
     vendor.retryAfter = '3600';
     vendor.behave('rate-limit');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'refused' });
@@ -96,14 +96,14 @@ describe('HttpConnector', () => {
     vendor.retryAfter = '1';
   });
 
-  it('stops repeating if the gate refuses', async () => {
+  it('stops its retries if the permit check refuses', async () => {
     vendor.behave('apply-then-drop');
     gate.refuseFrom = 2;
     await expect(execute({ idempotent: true })).rejects.toThrow('the switch is on');
     expect(vendor.requests).toHaveLength(1);
   });
 
-  it('retries if nothing was sent, idempotent or not, and then reports that nothing was sent', async () => {
+  it('retries any request that was not sent, and finally reports that nothing was sent', async () => {
     const gone = await FakeVendor.start();
     await gone.stop().catch(() => undefined);
     await expect(execute({}, 'http://127.0.0.1:9')).rejects.toThrow(UnreachableError);
@@ -111,7 +111,7 @@ describe('HttpConnector', () => {
     expect(gate.left).toBe(0);
   });
 
-  it('makes no further call if the vendor keeps failing', async () => {
+  it('sends no further request after repeated failures of the vendor', async () => {
     const connector = connect({ idempotent: true }, 'http://127.0.0.1:9');
     for (let turn = 0; turn < 2; turn += 1) await connector.execute(CALL, gate).catch(() => 0);
     await expect(connector.execute(CALL, gate)).rejects.toThrow(
@@ -173,14 +173,14 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('reports in a test whether the vendor answers', async () => {
+  it('reports in a connection test whether the vendor answers', async () => {
     expect(await connect({}).test()).toMatchObject({ success: true });
     vendor.behave('error-500', 'hang');
     expect(await connect({}).test()).toMatchObject({ success: false });
     expect(await connect({}).test()).toMatchObject({ success: false });
   });
 
-  it('fails a test that is answered with a redirect', async () => {
+  it('fails a connection test if the vendor answers with a redirect', async () => {
     vendor.location = `${vendor.url}/elsewhere`;
     vendor.behave('redirect');
     expect(await connect({}).test()).toMatchObject({
@@ -189,7 +189,7 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('shows no secret and only storable text for any answer', async () => {
+  it('shows no secret and only storable text, whatever the vendor answers', async () => {
     let answer = '';
     const server = createServer((socket) => {
       socket.on('error', () => undefined);

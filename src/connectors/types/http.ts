@@ -13,6 +13,7 @@ import {
   address,
   type ConfigOf,
   fields,
+  optional,
   secretTexts,
   SHORTEST_SECRET,
   text,
@@ -52,26 +53,25 @@ const ACTION = fields(
       pattern: '^/([^/]|$)',
       maxLength: 2_000,
     }),
-    body: {
+    body: optional({
       type: ['object', 'string'],
       description:
-        'Template: an object, JSON as text, or a form as text if the content-type header is a form.',
-    },
-    success_statuses: {
+        'Template of the body: an object, JSON text, or the text of a form if the header content-type names a form.',
+    }),
+    success_statuses: optional({
       type: 'array',
       items: { type: 'integer', minimum: 200, maximum: 599 },
       minItems: 1,
       maxItems: 20,
       uniqueItems: true,
       description: 'Default: every 2xx.',
-    },
-    idempotent: {
+    }),
+    idempotent: optional({
       type: 'boolean',
       description:
         'Whether sending the request twice has the same effect as once, so that it may be repeated if its outcome is unknown. By default only for GET.',
-    },
+    }),
   },
-  ['path'],
   `Request of an action. Its path and the values of its body are templates.\n\n${TEMPLATES}`,
 );
 
@@ -79,9 +79,8 @@ const CONFIG = fields(
   {
     base_url: address(
       'Base of every path. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',
-      {},
     ),
-    headers: {
+    headers: optional({
       type: 'object',
       propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" },
       additionalProperties: { type: 'string', maxLength: 8_000 },
@@ -90,8 +89,8 @@ const CONFIG = fields(
       'x-ignore-case': true,
       description:
         'Sent with every request. Values are templates, such as `Bearer {{ secrets.token }}`. Parameters that an action does not have are empty. Names are case-insensitive.',
-    },
-    secrets: {
+    }),
+    secrets: optional({
       type: 'object',
       propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$' },
       additionalProperties: { type: 'string', minLength: SHORTEST_SECRET, maxLength: 8_000 },
@@ -99,7 +98,7 @@ const CONFIG = fields(
       writeOnly: true,
       description:
         'Secrets for templates, as secrets.<name>. At least 8 characters each: shorter ones cannot be masked safely.',
-    },
+    }),
     actions: {
       type: 'object',
       propertyNames: { enum: ACTION_TYPES },
@@ -109,7 +108,6 @@ const CONFIG = fields(
       description: 'Provided action types, with the request of each.',
     },
   },
-  ['base_url', 'actions'],
   `Connects any tool with an HTTP API: an address, headers, and a request for each action.\n\n${TEMPLATES}`,
 );
 

@@ -54,7 +54,7 @@ describe('JiraConnector', () => {
     expect(server.issues[0]!.fields.description!.content).toEqual([paragraph(description)]);
   });
 
-  it('writes a paragraph per line, without control characters', async () => {
+  it('writes one paragraph for each line, without control characters', async () => {
     await open({ description: 'a\tb\r\nc\rd\u2028e\u0000f\u001bg\ud800' });
     expect(server.issues[0]!.fields.description!.content).toEqual(
       ['a b', 'c', 'd', 'e\ufffdf g\ufffd'].map((text) => paragraph(text)),
@@ -79,7 +79,7 @@ describe('JiraConnector', () => {
     });
   });
 
-  it('finds an issue by its label if the answer was lost', async () => {
+  it('finds an issue by its label if the answer to its creation was lost', async () => {
     server.play('drop-after');
     await expect(open()).rejects.toThrow();
     expect(await site.connector.probe!(opening())).toEqual({
@@ -95,7 +95,7 @@ describe('JiraConnector', () => {
     expect(server.problems).toEqual([]);
   });
 
-  it('tests login and project, explains failures, and never shows the token', async () => {
+  it('in a connection test, checks login and project, explains failures, and never shows the token', async () => {
     expect(await site.connector.test()).toMatchObject({
       success: true,
       message: 'Jira shows the project SEC.',

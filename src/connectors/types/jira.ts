@@ -12,27 +12,24 @@ const API = ['rest', 'api', '3'];
 export const jira = defineConnector({
   name: 'jira',
   description: 'Jira Cloud: opens issues in one project.',
-  config: fields(
-    {
-      base_url: address('Address of the site, such as https://example.atlassian.net.', {}),
-      email: text('Email address of the account of the token.', {
-        pattern: '^[^\\s:@]+@[^\\s:@]+$',
-        minLength: 3,
-        maxLength: 320,
-      }),
-      api_token: secret('API token of the account.', { pattern: '^[\\x21-\\x7e]+$' }),
-      project_key: text('Project of the tickets.', {
-        pattern: '^[A-Z][A-Z0-9_]{1,30}$',
-        maxLength: 31,
-      }),
-      issue_type: text('Name of the type of new issues.', {
-        minLength: 1,
-        maxLength: 60,
-        default: 'Task',
-      }),
-    },
-    ['base_url', 'email', 'api_token', 'project_key'],
-  ),
+  config: fields({
+    base_url: address('Address of the site, such as https://example.atlassian.net.'),
+    email: text('Email address of the account of the token.', {
+      pattern: '^[^\\s:@]+@[^\\s:@]+$',
+      minLength: 3,
+      maxLength: 320,
+    }),
+    api_token: secret('API token of the account.', { pattern: '^[\\x21-\\x7e]+$' }),
+    project_key: text('Project of the tickets.', {
+      pattern: '^[A-Z][A-Z0-9_]{1,30}$',
+      maxLength: 31,
+    }),
+    issue_type: text('Name of the type of new issues.', {
+      minLength: 1,
+      maxLength: 60,
+      default: 'Task',
+    }),
+  }),
   connect: ({ base_url: baseUrl, email, api_token, project_key, issue_type }, outbound) => {
     const login = Buffer.from(`${email}:${api_token}`).toString('base64');
     const headers = { authorization: `Basic ${login}` };

@@ -24,11 +24,11 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     site.execute(call(type, hostId, more));
   const poll = (outcome: Outcome, type: ActionTypeName): Promise<Outcome> => {
     if (outcome.kind !== 'accepted') throw new Error(outcome.message);
-    return site.connector.poll!(outcome.handle, call(type));
+    return site.connector.poll(outcome.handle, call(type));
   };
   const sent = () => server.lines.filter((line) => line.startsWith('POST'));
 
-  it('checks whether the host that it found is a protected target before it does anything', async () => {
+  it('checks whether the found host is a protected target before it changes anything', async () => {
     const types = ['isolate_host', 'unisolate_host', 'scan_host'] as const;
     await site.expectProtection(
       types.map((type) => call(type)),
@@ -37,8 +37,8 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     expect(sent()).toEqual([]);
   });
 
-  describe('that isolates a host', () => {
-    it('is accepted, and polls until it is done', async () => {
+  describe('when it isolates a host', () => {
+    it('reports the action as accepted, and polls until the host is isolated', async () => {
       const accepted = await execute('isolate_host', host, { reason: 'It "phones"\r\nhome.' });
       const { id, ...action } = server.actions[0]!;
       expect(accepted).toMatchObject({ kind: 'accepted', handle: { machine_action_id: id } });
@@ -61,19 +61,22 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       ]);
     });
 
-    it.each(['Failed', 'TimeOut', 'Cancelled'])('fails if it ends as %s', async (end) => {
-      const accepted = await execute('isolate_host');
-      server.settle(end);
-      expect(await poll(accepted, 'isolate_host')).toEqual({
-        kind: 'refused',
-        message: `Defender says: ${end}.`,
-      });
-      // Failed machine actions do not determine the state of the host.
-      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
-      expect(sent()).toHaveLength(2);
-    });
+    it.each(['Failed', 'TimeOut', 'Cancelled'])(
+      'fails if the machine action ends as %s',
+      async (end) => {
+        const accepted = await execute('isolate_host');
+        server.settle(end);
+        expect(await poll(accepted, 'isolate_host')).toEqual({
+          kind: 'refused',
+          message: `Defender says: ${end}.`,
+        });
+        // Failed machine actions do not determine the state of the host.
+        expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+        expect(sent()).toHaveLength(2);
+      },
+    );
 
-    it('sends nothing if the host is isolated already, or about to be', async () => {
+    it('sends nothing if the host is already isolated or about to be isolated', async () => {
       await execute('isolate_host');
       const found = await execute('isolate_host');
       expect(found).toMatchObject({ kind: 'accepted', handle: { changed: false } });
@@ -99,20 +102,20 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       ]);
     });
 
-    it('releases the isolated host, even if another host has its name now', async () => {
+    it('releases a host by its id, even if another host has its name now', async () => {
       server.addMachine('laptop-8.example.com');
       const rollback = { ...call('unisolate_host', 'laptop-8'), undoes: { machine_id: host } };
       expect(await site.execute(rollback)).toMatchObject({ kind: 'accepted' });
       expect(sent()).toEqual([`POST /api/machines/${host}/unisolate`]);
     });
 
-    it('accepts the effect of an attempt whose connection broke', async () => {
+    it('accepts the effect of an attempt that lost its connection', async () => {
       server.play('fine', 'fine', 'drop-after');
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.actions).toHaveLength(1);
     });
 
-    it('is refused if another machine action is in progress', async () => {
+    it('reports a refusal if another machine action is in progress', async () => {
       await execute('scan_host');
       expect(await execute('isolate_host')).toEqual({
         kind: 'refused',
@@ -120,7 +123,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       });
     });
 
-    it('resolves the outcome of a broken call', async () => {
+    it('resolves the unknown outcome of a broken call', async () => {
       expect(await site.connector.probe!(call('isolate_host'))).toBe('unknown');
       server.play('fine', 'fine', 'drop-after', 'drop', 'drop');
       await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
@@ -129,7 +132,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       expect(await site.connector.probe!(call('isolate_host'))).toBe('unknown');
     });
 
-    it.each(['laptop-7', 'LAPTOP-7.example.com'])('finds the host %s', async (name) => {
+    it.each(['laptop-7', 'LAPTOP-7.example.com'])('finds the host by the name %s', async (name) => {
       expect(await execute('isolate_host', name)).toMatchObject({ kind: 'accepted' });
       expect(sent()).toEqual([`POST /api/machines/${host}/isolate`]);
     });
@@ -160,20 +163,23 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     });
   });
 
-  describe('that scans a host', () => {
+  describe('when it scans a host', () => {
     it.each([
       ['full', 'Full'],
       ['quick', 'Quick'],
       [undefined, 'Quick'],
-    ])('of the type %s, is done when the scan has started', async (scan_type, scope) => {
-      const accepted = await execute('scan_host', host, { scan_type });
-      expect(server.actions).toMatchObject([{ type: 'RunAntiVirusScan', scope }]);
-      expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'accepted' });
-      server.actions[0]!.status = 'InProgress';
-      expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'done' });
-    });
+    ])(
+      'with the scan type %s, reports the action as done when the scan has started',
+      async (scan_type, scope) => {
+        const accepted = await execute('scan_host', host, { scan_type });
+        expect(server.actions).toMatchObject([{ type: 'RunAntiVirusScan', scope }]);
+        expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'accepted' });
+        server.actions[0]!.status = 'InProgress';
+        expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'done' });
+      },
+    );
 
-    it('is sent once, also after a broken call', async () => {
+    it('sends the scan once, even if the connection breaks', async () => {
       expect(site.connector.idempotent('scan_host')).toBe(false);
       server.play('fine', 'drop-after');
       await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
@@ -182,28 +188,31 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     });
   });
 
-  describe('when the vendor', () => {
-    it('expires a token early, logs in again once and continues', async () => {
+  describe('when the vendor fails', () => {
+    it('logs in again once after the vendor expires a token early', async () => {
       await site.connector.test();
       server.tokens.expire();
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.logins).toBe(2);
     });
 
-    it('rejects the client, is refused without showing the secret', async () => {
+    it('reports a refusal without the secret if the vendor rejects the client', async () => {
       site.connect({ client_secret: 'another-secret' });
       const { message } = await execute('isolate_host');
       expect(message).toContain('does not accept the credentials');
       expect(message).not.toContain('another-secret');
     });
 
-    it.each([401, 403, 404, 409])('answers with %i, is refused with its message', async (code) => {
-      server.play('fine', 'fine', code, code);
-      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
-      expect(server.actions).toEqual([]);
-    });
+    it.each([401, 403, 404, 409])(
+      'reports a refusal with the message of the vendor after status %i',
+      async (code) => {
+        server.play('fine', 'fine', code, code);
+        expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
+        expect(server.actions).toEqual([]);
+      },
+    );
 
-    it('returns an error with status 200, is refused with its message', async () => {
+    it('reports a refusal with the message of the vendor after an error in a successful answer', async () => {
       server.play('fine', 'fine', { status: 201, body: { error: { message: 'No sensor.' } } });
       expect(await execute('isolate_host')).toMatchObject({
         kind: 'refused',
@@ -211,14 +220,14 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       });
     });
 
-    it('limits the rate, is asked again later', async () => {
+    it('repeats the request later if the vendor limits the rate', async () => {
       server.retryAfter = '0';
       server.play('fine', 'fine', 429);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
     });
 
     it.each([500, 'html', 'hang'] as const)(
-      'leaves the outcome open (%s), keeps it unknown',
+      'reports an unknown outcome if the change gets this response: %s',
       async (trouble) => {
         http.hasty = true;
         server.play('fine', 'fine', trouble, trouble, trouble);
@@ -227,7 +236,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     );
 
     it.each([500, 'html', 'drop'] as const)(
-      'fails to answer a read (%s), reports that nothing was sent',
+      'reports that nothing was sent if a read gets this response: %s',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
@@ -236,7 +245,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     );
   });
 
-  it('sends nothing if the kill switch is turned on between its reads and its effect', async () => {
+  it('sends no change if the kill switch is turned on between the reads and the change', async () => {
     gate.refuseFrom = 3;
     await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
     expect(sent()).toEqual([]);

@@ -34,15 +34,12 @@ export const microsoftDefender = defineConnector({
   name: 'microsoft_defender',
   description:
     'Microsoft Defender for Endpoint: isolates hosts, releases them, and starts antivirus scans.',
-  config: fields(
-    {
-      base_url: address('Address of the service, or of its server in your region.', {
-        default: 'https://api.security.microsoft.com',
-      }),
-      ...MICROSOFT_LOGIN_FIELDS,
-    },
-    ['tenant_id', 'client_id', 'client_secret'],
-  ),
+  config: fields({
+    base_url: address('Address of the service, or of its server in your region.', {
+      default: 'https://api.security.microsoft.com',
+    }),
+    ...MICROSOFT_LOGIN_FIELDS,
+  }),
   connect: (config, outbound) =>
     vendorApi(outbound, {
       vendor: 'Defender',

@@ -12,7 +12,7 @@ const BASE = '/v1.0/users/ada%40example.com';
 const LIST = `GET ${BASE}/messages?$filter=internetMessageId%20eq%20%27%3Ca1%40example.net%3E%27&$select=id%2CinternetMessageId%2CparentFolderId%2Cfrom%2Csender&$top=20`;
 const JUNK = `GET ${BASE}/mailFolders/junkemail?$select=id`;
 
-describe('the connector of Microsoft Graph', () => {
+describe('a connector to Microsoft Graph', () => {
   const server = new MicrosoftGraphServer();
   const site = useVendor(microsoftGraph, server);
   const { gate, http } = site;
@@ -27,12 +27,12 @@ describe('the connector of Microsoft Graph', () => {
   };
   const execute = (...call: Parameters<typeof mailOrUser>) => site.execute(mailOrUser(...call));
 
-  describe('previews an action', () => {
-    it('by counting the mails of the sender that it would change, through the gate', async () => {
+  describe('when it previews an action', () => {
+    it('counts the mails of the sender that the action would change, with permit checks', async () => {
       server.mail(MESSAGE);
       server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com');
       const call = mailOrUser('quarantine_email', {}, { sender: 'mallory@example.net' });
-      expect(await site.connector.preview!(call, gate)).toEqual({
+      expect(await site.connector.preview(call, gate)).toEqual({
         count: 1,
         message: `Moves 1 mail to quarantine in ${MAILBOX}. Mails with the same message_id from other senders (boss@example.com) are left alone.`,
       });
@@ -40,14 +40,14 @@ describe('the connector of Microsoft Graph', () => {
       expect(gate.left).toBe(2);
     });
 
-    it('but not an action without mails', async () => {
-      expect(await site.connector.preview!(mailOrUser('disable_user'), gate)).toBeUndefined();
+    it('returns no preview for an action without mails', async () => {
+      expect(await site.connector.preview(mailOrUser('disable_user'), gate)).toBeUndefined();
       expect(server.calls).toEqual([]);
     });
   });
 
-  describe('quarantines a mail', () => {
-    it('by moving each copy, and stores the new ids and the old folders', async () => {
+  describe('when it quarantines a mail', () => {
+    it('moves each copy, and stores the new ids and the old folders', async () => {
       const [first, second] = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive')];
       server.mail('<other@example.net>');
       const ids = [first.id, second.id];
@@ -76,11 +76,11 @@ describe('the connector of Microsoft Graph', () => {
       expect(gate.left).toBe(4);
     });
 
-    it('in the mailboxes of all recipients that have the mail, and restores each mail on rollback', async () => {
+    it('moves the mail in the mailboxes of all recipients that have it, and restores each copy on rollback', async () => {
       const [bob, eve] = ['bob@example.com', 'eve@example.com'];
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive', bob)];
       const recipient = `${MAILBOX}, ${bob}, ${eve}`;
-      const preview = await site.connector.preview!(
+      const preview = await site.connector.preview(
         mailOrUser('quarantine_email', { recipient }),
         gate,
       );
@@ -102,7 +102,7 @@ describe('the connector of Microsoft Graph', () => {
       });
     });
 
-    it('once, even if it is asked again', async () => {
+    it('moves the mail once, even if the action runs twice', async () => {
       server.mail(MESSAGE);
       await execute('quarantine_email');
       const again = await execute('quarantine_email');
@@ -110,7 +110,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
     });
 
-    it('in the default mailbox if no recipient is named, and fails without a default', async () => {
+    it('uses the default mailbox if no recipient is named, and refuses without a default mailbox', async () => {
       server.mail(MESSAGE, 'inbox', 'soc@example.com');
       site.connect({ mailbox: 'soc@example.com' });
       const call = { message_id: 'a1@example.net', recipient: undefined };
@@ -130,27 +130,30 @@ describe('the connector of Microsoft Graph', () => {
       'mallory@example.net (Mallory)',
       'boss@example.com <mallory@example.net>',
       'list@example.net',
-    ])('of the sender %s only, and names other mails with the id', async (sender) => {
-      const [meant, other] = [
-        server.mail(MESSAGE),
-        server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com'),
-      ];
-      const only = sender.startsWith('list') ? [meant, other] : [meant];
-      const done = await execute('quarantine_email', {}, { sender });
-      expect(done).toMatchObject({
-        kind: 'done',
-        data: { moved: only.map(() => ({ from: 'folder-inbox' })) },
-      });
-      expect(other.folder).toBe(only.length === 2 ? 'folder-junk' : 'folder-inbox');
-      if (only.length === 2) return;
-      expect(done).toMatchObject({
-        message:
-          'The mail is quarantined. Mails with the same message_id from other senders (boss@example.com) are left alone.',
-        data: { left_alone: [{ from: 'boss@example.com' }] },
-      });
-    });
+    ])(
+      'moves the mail of the sender %s, and lists other senders of the same Message-ID',
+      async (sender) => {
+        const [meant, other] = [
+          server.mail(MESSAGE),
+          server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com'),
+        ];
+        const only = sender.startsWith('list') ? [meant, other] : [meant];
+        const done = await execute('quarantine_email', {}, { sender });
+        expect(done).toMatchObject({
+          kind: 'done',
+          data: { moved: only.map(() => ({ from: 'folder-inbox' })) },
+        });
+        expect(other.folder).toBe(only.length === 2 ? 'folder-junk' : 'folder-inbox');
+        if (only.length === 2) return;
+        expect(done).toMatchObject({
+          message:
+            'The mail is quarantined. Mails with the same message_id from other senders (boss@example.com) are left alone.',
+          data: { left_alone: [{ from: 'boss@example.com' }] },
+        });
+      },
+    );
 
-    it('but never quarantines, releases or deletes a mail of another sender', async () => {
+    it('never quarantines, releases or deletes a mail of another sender', async () => {
       const other = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
       const sender = 'mallory@example.net';
       for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
@@ -168,21 +171,21 @@ describe('the connector of Microsoft Graph', () => {
     });
 
     it.each(['The boss', 'boss@example.com, mallory@example.net', 'boss@'])(
-      'but no mail for the sender %j, which is not an address',
+      'changes no mail for the sender %j, which is not an address',
       async (sender) => {
         const mail = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
-        const message = 'The sender of the incident is no mail address: no mail is changed.';
+        const message = 'The sender of the incident is not a mail address, so no mail is changed.';
         for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
           expect(await execute(type, {}, { sender })).toEqual({ kind: 'refused', message });
         }
         const call = mailOrUser('delete_email', {}, { sender });
-        expect(await site.connector.preview!(call, gate)).toEqual({ message });
+        expect(await site.connector.preview(call, gate)).toEqual({ message });
         expect(await site.connector.probe!(call)).toBe('unknown');
         expect(server.mails).toEqual([mail]);
       },
     );
 
-    it('but refuses if the action names no sender and several senders used the Message-ID', async () => {
+    it('refuses if the action names no sender and several senders used the Message-ID', async () => {
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', MAILBOX, 'b@example.com')];
       const message =
         'Mails of several senders have this message_id (mallory@example.net, b@example.com), and the action names no sender: all are left alone. Request the action for an incident that names the sender.';
@@ -190,13 +193,13 @@ describe('the connector of Microsoft Graph', () => {
         expect(await execute(type)).toEqual({ kind: 'refused', message });
       }
       const call = mailOrUser('quarantine_email');
-      expect(await site.connector.preview!(call, gate)).toEqual({ message });
+      expect(await site.connector.preview(call, gate)).toEqual({ message });
       expect(await site.connector.probe!(mailOrUser('delete_email'))).toBe('unknown');
       expect(server.mails).toEqual(mails);
       expect(mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
     });
 
-    it('but refuses if the mailboxes contain mails of several senders', async () => {
+    it('refuses if the mailboxes contain mails of several senders with the Message-ID', async () => {
       const bob = 'bob@example.com';
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', bob, 'b@example.com')];
       const call = { recipient: `${MAILBOX}, ${bob}` };
@@ -207,7 +210,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.mails).toEqual(mails);
     });
 
-    it('and restores only that mail on rollback, even if another sender used the Message-ID later', async () => {
+    it('on rollback, restores only the quarantined mail, even if another sender used the Message-ID later', async () => {
       const mail = server.mail(MESSAGE);
       const { data: undoes } = (await execute('quarantine_email')) as {
         data: Record<string, unknown>;
@@ -217,7 +220,7 @@ describe('the connector of Microsoft Graph', () => {
       expect([mail.folder, later.folder]).toEqual(['folder-inbox', 'folder-junk']);
     });
 
-    it('but refuses if no mail or 20 mails have the Message-ID', async () => {
+    it('refuses if no mail or 20 mails have the Message-ID', async () => {
       expect(await execute('quarantine_email')).toMatchObject({
         kind: 'refused',
         message: `No mail with this message_id is in ${MAILBOX}.`,
@@ -227,14 +230,14 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
     });
 
-    it('but not if the answer contains another mail', async () => {
+    it('moves nothing if the answer contains a mail with another Message-ID', async () => {
       const value = [{ id: 'x', internetMessageId: '<b@example.net>', parentFolderId: 'y' }];
       server.play({ status: 200, body: { value } });
       await expect(execute('quarantine_email')).rejects.toThrow('another Message-ID');
       expect(server.lines).toHaveLength(1);
     });
 
-    it('and reports an unknown outcome if the second copy is refused', async () => {
+    it('reports an unknown outcome if the move of the second copy is refused', async () => {
       server.mail(MESSAGE);
       server.mail(MESSAGE, 'archive');
       server.play('fine', 'fine', 'fine', 403);
@@ -246,14 +249,14 @@ describe('the connector of Microsoft Graph', () => {
     });
   });
 
-  describe('releases a mail', () => {
+  describe('when it releases a mail', () => {
     const undoing = async () => {
       const done = await execute('quarantine_email');
       if (done.kind !== 'done') throw new Error('It is not quarantined.');
       return { undoes: done.data! };
     };
 
-    it('to the folder from which the quarantine moved it, and no other copy', async () => {
+    it('moves the mail back to its folder before the quarantine, and moves no other copy', async () => {
       server.mail(MESSAGE, 'archive');
       server.mail(MESSAGE, 'junkemail');
       const released = await execute('release_email', {}, await undoing());
@@ -261,14 +264,14 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.mails.map(({ folder }) => folder)).toEqual(['folder-archive', 'folder-junk']);
     });
 
-    it('to the inbox if the origin is unknown', async () => {
+    it('moves the mail to the inbox if its folder before the quarantine is unknown', async () => {
       server.mail(MESSAGE, 'archive');
       await execute('quarantine_email', {}, { attempt: 2 });
       await execute('release_email');
       expect(server.mails[0]!.folder).toBe('folder-inbox');
     });
 
-    it('but not a copy that its user has moved meanwhile', async () => {
+    it('does not move a copy that the user has moved meanwhile', async () => {
       const mail = server.mail(MESSAGE, 'archive');
       const undo = await undoing();
       mail.folder = 'folder-inbox';
@@ -276,7 +279,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(mail.folder).toBe('folder-inbox');
     });
 
-    it('and changes nothing if the quarantine moved nothing, or somebody was faster', async () => {
+    it('changes nothing if the quarantine moved nothing, or if the mail is no longer in quarantine', async () => {
       const mail = server.mail(MESSAGE, 'junkemail');
       const undone = await execute('release_email', {}, await undoing());
       expect(undone).toEqual({
@@ -302,8 +305,8 @@ describe('the connector of Microsoft Graph', () => {
     expect(await execute('delete_email')).toMatchObject({ kind: 'refused' });
   });
 
-  describe('with an account', () => {
-    it('disables and enables it, and reports whether it changed', async () => {
+  describe('when it changes an account', () => {
+    it('disables and enables the account, and reports whether anything changed', async () => {
       const user = server.user(MAILBOX);
       expect(await execute('disable_user')).toEqual({
         kind: 'done',
@@ -325,7 +328,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(user.accountEnabled).toBe(true);
     });
 
-    it('leaves it disabled if it was disabled before the action that is rolled back', async () => {
+    it('on rollback, leaves an account disabled that was disabled before the action', async () => {
       const user = server.user(MAILBOX, false);
       const undone = await execute('enable_user', {}, { undoes: { changed: false } });
       expect(undone).toEqual({
@@ -337,14 +340,14 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.lines).toEqual([]);
     });
 
-    it('leaves open in a later attempt whether it changed', async () => {
+    it('does not report in a later attempt whether the account changed', async () => {
       server.user(MAILBOX, false);
       const done = await execute('disable_user', {}, { attempt: 2 });
       expect(done).toMatchObject({ kind: 'done' });
       expect(done).not.toHaveProperty('data.changed');
     });
 
-    it('checks the principal name of an account that is named by its id before it does anything', async () => {
+    it('given the id of an account, checks the principal name before it changes anything', async () => {
       const { id } = server.user(MAILBOX);
       const types = ['disable_user', 'enable_user', 'revoke_sessions'] as const;
       await site.expectProtection(
@@ -354,7 +357,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
     });
 
-    it('revokes its sessions for any success answer, unless the answer says no', async () => {
+    it('revokes sessions with any successful answer, except an answer that denies the effect', async () => {
       const user = server.user(MAILBOX);
       expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });
       expect(user.sessionsRevoked).toBe(1);
@@ -364,7 +367,7 @@ describe('the connector of Microsoft Graph', () => {
     });
   });
 
-  describe('if Graph fails', () => {
+  describe('when Graph fails', () => {
     beforeEach(() => server.user(MAILBOX));
     /** The second request is the one with the effect. */
     const atChange = (...troubles: readonly Trouble[]) => server.play('fine', ...troubles);
@@ -404,7 +407,7 @@ describe('the connector of Microsoft Graph', () => {
       },
     );
 
-    it.each([400, 403, 404, 409])('is refused with status %i', async (status) => {
+    it.each([400, 403, 404, 409])('reports a refusal after status %i', async (status) => {
       atChange(status);
       expect(await execute('disable_user')).toEqual({
         kind: 'refused',
@@ -412,7 +415,7 @@ describe('the connector of Microsoft Graph', () => {
       });
     });
 
-    it('retries after status 429, also a move', async () => {
+    it('retries any request after status 429, even a move', async () => {
       server.mail(MESSAGE);
       server.retryAfter = '0';
       server.play('fine', 'fine', 429);
@@ -423,7 +426,7 @@ describe('the connector of Microsoft Graph', () => {
     });
 
     it.each<Trouble>([500, 'html', 'drop', 'drop-after'])(
-      'leaves the outcome unknown if a move is answered with %p, and looks before it moves again',
+      'reports an unknown outcome if the answer to a move is %p, and reads the mail before it moves it again',
       async (trouble) => {
         const mail = server.mail(MESSAGE);
         server.play('fine', 'fine', trouble);
@@ -436,7 +439,7 @@ describe('the connector of Microsoft Graph', () => {
       },
     );
 
-    it('does not wait for a long time', async () => {
+    it('reports a timeout if Graph does not answer', async () => {
       await execute('revoke_sessions');
       http.hasty = true;
       server.mail(MESSAGE);
@@ -447,14 +450,14 @@ describe('the connector of Microsoft Graph', () => {
     });
 
     it.each<Trouble>([500, 'html', 'drop', { status: 200, body: { id: 'x' } }])(
-      'reports that nothing was sent if a read is answered with %p',
+      'reports that nothing was sent if the answer to a read is %p',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('disable_user')).rejects.toThrow(UnreachableError);
       },
     );
 
-    it('treats an error with status 200 as a refusal', async () => {
+    it('treats an error in an answer with status 200 as a refusal', async () => {
       atChange({ status: 200, body: { error: { code: 'Denied', message: 'no' } } });
       expect(await execute('disable_user')).toMatchObject({
         kind: 'refused',
@@ -462,24 +465,27 @@ describe('the connector of Microsoft Graph', () => {
       });
     });
 
-    it('sends nothing more after the gate closes', async () => {
+    it('sends nothing more after the permit check refuses', async () => {
       gate.refuseFrom = 2;
       await expect(execute('disable_user')).rejects.toThrow('the switch is on');
       expect(server.users[0]!.accountEnabled).toBe(true);
     });
   });
 
-  describe('resolving an unknown outcome', () => {
+  describe('when it resolves an unknown outcome', () => {
     it.each<[ActionTypeName, boolean, string]>([
       ['disable_user', false, 'done'],
       ['disable_user', true, 'unknown'],
       ['enable_user', true, 'done'],
       ['enable_user', false, 'unknown'],
-    ])('returns for %s if the account is enabled (%p): %s', async (type, enabled, expected) => {
-      server.user(MAILBOX, enabled);
-      const probed = await site.connector.probe!(mailOrUser(type));
-      expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
-    });
+    ])(
+      'given %s and an account that is enabled (%p), returns %s',
+      async (type, enabled, expected) => {
+        server.user(MAILBOX, enabled);
+        const probed = await site.connector.probe!(mailOrUser(type));
+        expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
+      },
+    );
 
     it.each<[ActionTypeName, readonly string[], string]>([
       ['quarantine_email', ['junkemail', 'junkemail'], 'done'],
@@ -489,13 +495,13 @@ describe('the connector of Microsoft Graph', () => {
       ['release_email', ['inbox', 'junkemail'], 'unknown'],
       ['delete_email', [], 'done'],
       ['delete_email', ['inbox'], 'unknown'],
-    ])('returns for %s with copies in %j: %s', async (type, folders, expected) => {
+    ])('given %s and copies in the folders %j, returns %s', async (type, folders, expected) => {
       for (const folder of folders) server.mail(MESSAGE, folder);
       const probed = await site.connector.probe!(mailOrUser(type));
       expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
     });
 
-    it('does not resolve revoked sessions', async () => {
+    it('leaves the outcome of revoke_sessions unknown', async () => {
       expect(await site.connector.probe!(mailOrUser('revoke_sessions'))).toBe('unknown');
     });
   });
@@ -521,7 +527,7 @@ describe('the connector of Microsoft Graph', () => {
     for (const name of told) expect([undefined, MAILBOX, value.trim()]).toContain(name);
   });
 
-  describe('tested', () => {
+  describe('in a connection test', () => {
     it('reads one user', async () => {
       expect(await site.connector.test()).toMatchObject({
         success: true,
@@ -537,7 +543,7 @@ describe('the connector of Microsoft Graph', () => {
       ['html', false],
       [{ status: 200, body: { hello: 'world' } }, false],
       ['drop', false],
-    ])('for the answer %p has the result: %p', async (trouble, success) => {
+    ])('given the answer %p, returns success: %p', async (trouble, success) => {
       server.play(trouble, trouble);
       expect(await site.connector.test()).toMatchObject({ success });
     });

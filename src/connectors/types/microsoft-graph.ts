@@ -1,6 +1,6 @@
 import { bareMessageId, mailAddressIn } from '../../action-catalogue/parameters.js';
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
-import { address, fields, isObject, text } from '../../targets/target-config.js';
+import { address, fields, optional, isObject, text } from '../../targets/target-config.js';
 import { type Account, accountAction, judgeTarget, userIn } from '../calls/target-state.js';
 import { booleanAt, listAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import {
@@ -51,19 +51,18 @@ export const microsoftGraph = defineConnector({
   name: 'microsoft_graph',
   description:
     'Microsoft 365 by Microsoft Graph: mails in Exchange Online, and accounts of Microsoft Entra ID.',
-  config: fields(
-    {
-      base_url: address('Address of the service. National clouds have their own.', {
-        default: 'https://graph.microsoft.com',
-      }),
-      ...MICROSOFT_LOGIN_FIELDS,
-      mailbox: text('Default mailbox for actions on mail without a recipient.', {
+  config: fields({
+    base_url: address('Address of the service. National clouds have their own.', {
+      default: 'https://graph.microsoft.com',
+    }),
+    ...MICROSOFT_LOGIN_FIELDS,
+    mailbox: optional(
+      text('Default mailbox for actions on mail without a recipient.', {
         minLength: 1,
         maxLength: 320,
       }),
-    },
-    ['tenant_id', 'client_id', 'client_secret'],
-  ),
+    ),
+  }),
   connect: (config, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Microsoft Graph',
@@ -211,7 +210,9 @@ type Found = Awaited<ReturnType<typeof find>>;
 async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
   if (sender === undefined && call.sender !== undefined) {
-    throw new RefusedError('The sender of the incident is no mail address: no mail is changed.');
+    throw new RefusedError(
+      'The sender of the incident is not a mail address, so no mail is changed.',
+    );
   }
   const mailboxes = mailboxesOf(graph, call);
   const mails: MailCopy[] = [];

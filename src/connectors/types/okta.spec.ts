@@ -9,14 +9,14 @@ import { okta } from './okta.js';
 const LOGIN = 'ada@example.com';
 const READ = 'GET /api/v1/users/ada%40example.com';
 
-describe('the connector of Okta', () => {
+describe('a connector to Okta', () => {
   const server = new OktaServer();
   const site = useVendor(okta, server);
   const { gate, http } = site;
   const execute = (type: ActionTypeName, user = LOGIN, more: Partial<ActionCall> = {}) =>
     site.execute(callOf(type, { user }, more));
 
-  it('suspends and unsuspends a user, found by login, short name or id', async () => {
+  it('finds a user by login, short name or id, and suspends and unsuspends the user', async () => {
     const user = server.user(LOGIN);
     expect(await execute('disable_user')).toEqual({
       kind: 'done',
@@ -35,7 +35,7 @@ describe('the connector of Okta', () => {
   });
 
   it.each(['SUSPENDED', 'DEPROVISIONED'])(
-    'leaves a user alone that is %s already, and so does a rollback',
+    'changes nothing if the user is already %s, and changes nothing on rollback',
     async (status) => {
       const user = server.user(LOGIN, status);
       const done = await execute('disable_user');
@@ -46,7 +46,7 @@ describe('the connector of Okta', () => {
     },
   );
 
-  it('shows the message of Okta for a user that cannot be suspended', async () => {
+  it('shows the message of Okta if a user cannot be suspended', async () => {
     server.user(LOGIN, 'STAGED');
     expect(await execute('disable_user')).toEqual({
       kind: 'refused',
@@ -55,7 +55,7 @@ describe('the connector of Okta', () => {
     });
   });
 
-  it('succeeds if Okta refuses because somebody suspended the user a moment before', async () => {
+  it('succeeds if Okta refuses because the user was suspended a moment before', async () => {
     const { id } = server.user(LOGIN, 'SUSPENDED');
     server.play({ status: 200, body: { id, status: 'ACTIVE', profile: { login: LOGIN } } });
     expect(await execute('disable_user')).toMatchObject({ kind: 'done' });
@@ -68,7 +68,7 @@ describe('the connector of Okta', () => {
     expect(user.sessionsCleared).toBe(1);
   });
 
-  it('resets a password by a mail, and never twice for one call', async () => {
+  it('resets a password by mail, and never repeats the request', async () => {
     const user = server.user(LOGIN);
     expect(await execute('reset_password')).toMatchObject({ kind: 'done' });
     expect(user).toMatchObject({ status: 'RECOVERY', mails: 1 });
@@ -78,7 +78,7 @@ describe('the connector of Okta', () => {
     expect(site.connector.idempotent('reset_password')).toBe(false);
   });
 
-  it('does nothing to the owner of its own token, nor to another user', async () => {
+  it('refuses to change the owner of its token, or a user whom the action does not name', async () => {
     server.user(LOGIN);
     expect(await execute('disable_user', 'Me')).toMatchObject({
       kind: 'refused',
@@ -88,11 +88,11 @@ describe('the connector of Okta', () => {
     server.play({ status: 200, body });
     expect(await execute('disable_user')).toMatchObject({
       kind: 'refused',
-      message: 'Okta returned another user than the requested one.',
+      message: 'Okta returned a user who was not requested.',
     });
   });
 
-  it('unsuspends the user that it suspended, whoever has the login now', async () => {
+  it('unsuspends the user that it suspended, even if another user has the login now', async () => {
     const user = server.user(LOGIN);
     const done = await execute('disable_user');
     if (done.kind !== 'done') throw new Error(done.message);
@@ -105,7 +105,7 @@ describe('the connector of Okta', () => {
     expect(probed).toMatchObject({ kind: 'done', data: { user: 'ada.old@example.com' } });
   });
 
-  it('checks whether the login that it found is a protected target before it does anything', async () => {
+  it('checks whether the found login is a protected target before it changes anything', async () => {
     const user = server.user(LOGIN);
     const types = ['disable_user', 'enable_user', 'revoke_sessions', 'reset_password'] as const;
     const calls = types.map((type) => callOf(type, { user: user.id }));
@@ -113,7 +113,7 @@ describe('the connector of Okta', () => {
     expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
   });
 
-  describe('if Okta fails', () => {
+  describe('when Okta fails', () => {
     beforeEach(() => server.user(LOGIN));
 
     it('reports a rejected token without showing it', async () => {
@@ -130,7 +130,7 @@ describe('the connector of Okta', () => {
       });
     });
 
-    it.each([400, 403, 404, 409])('is refused with status %i', async (status) => {
+    it.each([400, 403, 404, 409])('reports a refusal after status %i', async (status) => {
       server.play('fine', status);
       const outcome = await execute('disable_user');
       expect(outcome).toMatchObject({ kind: 'refused' });
@@ -147,7 +147,7 @@ describe('the connector of Okta', () => {
     });
 
     it.each<Trouble>([500, 'html', 'drop', 'drop-after'])(
-      'leaves the outcome of a suspension unknown after %p, and looks before it repeats it',
+      'reports an unknown outcome of a suspension after %p, and reads the user before it repeats the suspension',
       async (trouble) => {
         server.play('fine', trouble);
         await expect(execute('disable_user')).rejects.toThrow(OutcomeUnknownError);
@@ -164,14 +164,14 @@ describe('the connector of Okta', () => {
     );
 
     it.each<Trouble>([500, 'html', 'drop', { status: 200, body: [] }])(
-      'reports that nothing was sent if its read is answered with %p',
+      'reports that nothing was sent if the answer to a read is %p',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('disable_user')).rejects.toThrow(UnreachableError);
       },
     );
 
-    it('treats an error with status 200 as a refusal', async () => {
+    it('treats an error in an answer with status 200 as a refusal', async () => {
       server.play('fine', { status: 200, body: { errorCode: 'E0000009', errorCauses: [7] } });
       expect(await execute('revoke_sessions')).toMatchObject({
         kind: 'refused',
@@ -179,13 +179,13 @@ describe('the connector of Okta', () => {
       });
     });
 
-    it('does not wait for a long time', async () => {
+    it('reports a timeout if Okta does not answer', async () => {
       http.hasty = true;
       server.play('fine', 'hang');
       await expect(execute('disable_user')).rejects.toThrow('No complete response came in time.');
     });
 
-    it('sends nothing more after the gate closes', async () => {
+    it('sends nothing more after the permit check refuses', async () => {
       gate.refuseFrom = 2;
       await expect(execute('disable_user')).rejects.toThrow('the switch is on');
       expect(server.users[0]!.status).toBe('ACTIVE');
@@ -200,11 +200,14 @@ describe('the connector of Okta', () => {
     ['reset_password', 'RECOVERY', 'done'],
     ['reset_password', 'ACTIVE', 'unknown'],
     ['revoke_sessions', 'ACTIVE', 'unknown'],
-  ])('resolves the outcome of %s for a user in %s: %s', async (type, status, expected) => {
-    server.user(LOGIN, status);
-    const probed = await site.connector.probe!(callOf(type, { user: LOGIN }));
-    expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
-  });
+  ])(
+    'given an unknown outcome of %s and a user in the state %s, returns %s',
+    async (type, status, expected) => {
+      server.user(LOGIN, status);
+      const probed = await site.connector.probe!(callOf(type, { user: LOGIN }));
+      expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
+    },
+  );
 
   it.each([
     '../groups',

@@ -22,7 +22,7 @@ async function readUser(okta: VendorApi, user: string): Promise<OktaUser> {
   const found = await okta.ask({ path: [...USERS, user] }, userOf);
   const [wanted, login] = [user.toLowerCase(), found.name.toLowerCase()];
   if (found.id === user || login === wanted || login.startsWith(`${wanted}@`)) return found;
-  throw new RefusedError('Okta returned another user than the requested one.');
+  throw new RefusedError('Okta returned a user who was not requested.');
 }
 
 async function targetOf(okta: VendorApi, call: ActionCall): Promise<OktaUser> {
@@ -43,15 +43,12 @@ const ACCOUNT = accountAction<VendorApi>({
 export const okta = defineConnector({
   name: 'okta',
   description: 'Users of an Okta organisation, by the Okta Management API.',
-  config: fields(
-    {
-      org_url: address('Address of the organisation, such as https://example.okta.com.', {}),
-      api_token: secret('API token of an administrator who may manage users.', {
-        pattern: '^[!-~]+$',
-      }),
-    },
-    ['org_url', 'api_token'],
-  ),
+  config: fields({
+    org_url: address('Address of the organisation, such as https://example.okta.com.'),
+    api_token: secret('API token of an administrator who may manage users.', {
+      pattern: '^[!-~]+$',
+    }),
+  }),
   connect: ({ org_url: baseUrl, api_token }, outbound) => {
     const headers = { authorization: `SSWS ${api_token}` };
     return vendorApi(outbound, { vendor: 'Okta', baseUrl, headers, complaintIn });

@@ -1,28 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
-import { type ConfigOf, fields } from '../../targets/target-config.js';
+import { type ConfigOf, fields, optional } from '../../targets/target-config.js';
 import { type ActionDefinition, defineConnector } from '../connector-type.js';
 
-const CONFIG = fields(
-  {
-    latency_ms: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 60_000,
-      default: 0,
-      description: 'Duration of each action in milliseconds.',
-    },
-    fail: {
-      type: 'array',
-      items: { type: 'string', enum: ACTION_TYPES, maxLength: 64 },
-      maxItems: ACTION_TYPES.length,
-      uniqueItems: true,
-      description: 'Action types that fail.',
-    },
+const CONFIG = fields({
+  latency_ms: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 60_000,
+    default: 0,
+    description: 'Duration of each action in milliseconds.',
   },
-  [],
-);
+  fail: optional({
+    type: 'array',
+    items: { type: 'string', enum: ACTION_TYPES, maxLength: 64 },
+    maxItems: ACTION_TYPES.length,
+    uniqueItems: true,
+    description: 'Action types that fail.',
+  }),
+});
 
 interface Sandbox {
   readonly config: ConfigOf<typeof CONFIG>;

@@ -55,7 +55,7 @@ describe('SlackConnector', () => {
     expect(server.calls).toHaveLength(1);
   });
 
-  it('is refused by an error with status 200', async () => {
+  it('reports a refusal after an error in an answer with status 200', async () => {
     expect(await post({ channel: 'nowhere' })).toEqual({
       kind: 'refused',
       message: 'Slack answered with status 200: channel_not_found.',
@@ -63,7 +63,7 @@ describe('SlackConnector', () => {
   });
 
   it.each(['fatal_error', 'internal_error', 'request_timeout', 'service_unavailable'])(
-    'leaves the outcome unknown after %s, which may come after the effect',
+    'reports an unknown outcome after %s, because Slack may have posted the message',
     async (error) => {
       server.play({ status: 200, body: { ok: false, error } });
       await expect(post()).rejects.toThrow(OutcomeUnknownError);
@@ -72,7 +72,7 @@ describe('SlackConnector', () => {
     },
   );
 
-  it('tests the token, explains failures, and never shows it', async () => {
+  it('in a connection test, checks the token, explains failures, and never shows the token', async () => {
     expect(await site.connector.test()).toMatchObject({
       success: true,
       message: 'Slack accepts the token.',

@@ -15,16 +15,13 @@ const CHANNEL = /^(#?[\p{Ll}\p{Lo}\p{Lm}\p{N}_-]{1,80}|[CG][A-Z0-9]{5,20})$/u;
 export const slack = defineConnector({
   name: 'slack',
   description: 'Slack: posts plain text into channels of which the bot is a member.',
-  config: fields(
-    {
-      base_url: address('Address of the Slack API.', { default: 'https://slack.com/api' }),
-      bot_token: secret('Bot token (xoxb-…) of an app with the scope chat:write.', {
-        pattern: '^[\\x21-\\x7e]+$',
-        maxLength: 500,
-      }),
-    },
-    ['bot_token'],
-  ),
+  config: fields({
+    base_url: address('Address of the Slack API.', { default: 'https://slack.com/api' }),
+    bot_token: secret('Bot token (xoxb-…) of an app with the scope chat:write.', {
+      pattern: '^[\\x21-\\x7e]+$',
+      maxLength: 500,
+    }),
+  }),
   connect: ({ base_url, bot_token }, outbound) => {
     const headers = { authorization: `Bearer ${bot_token}` };
     return vendorApi(outbound, { vendor: 'Slack', baseUrl: base_url, headers, complaintIn });

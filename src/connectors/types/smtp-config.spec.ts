@@ -13,7 +13,7 @@ describe('the configuration of an smtp connector', () => {
     { ...CONFIG, allowed_recipient_domains: ['example.com', 'example.net'] },
     { ...CONFIG, host: '10.1.2.3' },
     { ...CONFIG, host: '2606:4700::1111' },
-  ])('takes %j', (config) => {
+  ])('accepts %j', (config) => {
     expect(problemsOf(smtp, config)).toEqual([]);
   });
 
@@ -35,11 +35,11 @@ describe('the configuration of an smtp connector', () => {
       'config.allowed_recipient_domains.0',
       'matches',
     ],
-  ])('refuses %j', (config, field, code) => {
+  ])('rejects %j', (config, field, code) => {
     expect(problemsOf(smtp, config)).toEqual([[field, code]]);
   });
 
-  it('changes the destination of the password if host, port or TLS mode changes', () => {
+  it('names another destination of the password if host, port or TLS mode changes', () => {
     const changes: Config[] = [{}, { host: 'b.example' }, { port: 465 }, { secure: true }];
     const moved = changes.map((change) => originsOf(smtp.config, { ...CONFIG, ...change })[0]);
     expect(moved).toEqual([
@@ -55,7 +55,7 @@ describe('the configuration of an smtp connector', () => {
     ['2606:4700::1111', true],
     ['10.1.2.3', false],
     ['mail.internal', false],
-  ])('returns whether %s must offer TLS: %s', (host, requireTls) => {
+  ])('requires TLS of the server %s: %s', (host, requireTls) => {
     const login = { username: undefined, password: undefined };
     const server = serverOf({ ...CONFIG, ...login, host, port: 587, secure: false });
     expect(server).toMatchObject({ requireTls });

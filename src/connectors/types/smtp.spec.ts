@@ -134,7 +134,7 @@ describe('SmtpConnector', () => {
     expect(server.commands.filter((line) => line.includes('evil'))).toEqual([]);
   });
 
-  it('sends no character that mail cannot carry', async () => {
+  it('replaces characters that mail cannot carry', async () => {
     await send({ message: 'a\0b\ud800c' });
     const [, body] = server.mails[0]!.content.split('\r\n\r\n');
     expect(body).not.toContain('\0');
@@ -160,12 +160,12 @@ describe('SmtpConnector', () => {
     ['like an option', '-oQ@example.com'],
     ['that is not ASCII', 'ädä@example.com'],
     ['that is not an address', 'ada'],
-  ])('rejects a recipient %s without a connection', async (_, recipient) => {
+  ])('rejects a recipient %s before it connects', async (_, recipient) => {
     expect(await send({ recipient })).toMatchObject({ kind: 'refused' });
     expect(server.connections).toBe(0);
   });
 
-  it('sends one mail to several recipients, once each, and names none of them in it', async () => {
+  it('sends one mail to several recipients, to each of them once, and names no recipient in the mail', async () => {
     const recipient = 'ada@example.com, bob@example.com; eve@example.net,ADA@example.com';
     expect(await send({ recipient })).toEqual({
       kind: 'done',
@@ -203,7 +203,7 @@ describe('SmtpConnector', () => {
     expect([server.connections, server.mails.length]).toEqual([1, 1]);
   });
 
-  it('names the recipients beyond the limit of the server', async () => {
+  it('names the recipients that exceed the limit of the server', async () => {
     const people = Array.from({ length: 101 }, (_, n) => `p${n}@example.com`);
     const outcome = await send({ recipient: people.join() });
     expect(server.mails.map(({ to }) => to)).toEqual([people.slice(0, 100)]);
@@ -213,7 +213,7 @@ describe('SmtpConnector', () => {
     });
   });
 
-  it('rejects several recipients without a connection if none of them is allowed', async () => {
+  it('rejects several recipients without a connection if no recipient is allowed', async () => {
     expect(await send({ recipient: 'eve@evil.example, |sh@example.com' })).toEqual({
       kind: 'refused',
       message:
@@ -242,12 +242,15 @@ describe('SmtpConnector', () => {
     ['RCPT', '550 5.1.1 no such user'],
     ['DATA', '554 5.6.0 no'],
     ['.', '552 5.3.4 too big'],
-  ])('is refused with the message of the server if it refuses at %s', async (step, say) => {
-    server.tricks.set(step, { say });
-    expect(await send()).toEqual({ kind: 'refused', message: `The mail server refused: ${say}` });
-    expect(server.connections).toBe(1);
-    expect(server.mails).toEqual([]);
-  });
+  ])(
+    'reports a refusal with the message of the server if the server refuses at %s',
+    async (step, say) => {
+      server.tricks.set(step, { say });
+      expect(await send()).toEqual({ kind: 'refused', message: `The mail server refused: ${say}` });
+      expect(server.connections).toBe(1);
+      expect(server.mails).toEqual([]);
+    },
+  );
 
   it.each<Step>(['GREETING', 'MAIL', 'RCPT', '.'])(
     'retries if the server refuses temporarily at %s',
@@ -264,7 +267,7 @@ describe('SmtpConnector', () => {
     expect(server.connections).toBe(3);
   });
 
-  it('pauses after five replies that the server is closing, but not after refusals of a recipient', async () => {
+  it('pauses after five replies that the server is closing, but not after refused recipients', async () => {
     server.tricks.set('RCPT', { say: '550 5.1.1 no such user' });
     const to = connector();
     for (let round = 0; round < 6; round += 1) await send({}, { to });
@@ -284,20 +287,20 @@ describe('SmtpConnector', () => {
     ['GREETING', 'flood'],
     ['EHLO', 'flood'],
     ['GREETING', { say: 'HTTP/1.1 200 OK' }],
-  ])('reports an unreachable server if it fails at %s by %j', async (step, trick) => {
+  ])('reports an unreachable server if the server fails at %s by %j', async (step, trick) => {
     server.tricks.set(step, trick);
     await expect(send()).rejects.toThrow(UnreachableError);
     expect(server.mails).toEqual([]);
   });
 
-  it('leaves the outcome unknown if the connection ends after the message, and sends no second one', async () => {
+  it('reports an unknown outcome if the connection ends after the message, and sends no second message', async () => {
     server.tricks.set('.', 'drop');
     await expect(send()).rejects.toThrow(OutcomeUnknownError);
     expect(server.mails).toHaveLength(1);
     expect(server.connections).toBe(1);
   });
 
-  it('ends if the gate aborts the call, however long the server is silent', async () => {
+  it('ends if the permit check aborts the call, even if the server never answers', async () => {
     server.tricks.set('.', 'hang');
     const controller = new AbortController();
     const { signal } = controller;
@@ -306,7 +309,7 @@ describe('SmtpConnector', () => {
     await expect(send({}, { gate })).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  it('names neither sender nor recipient before the gate lets it leave, and sends nothing if it does not', async () => {
+  it('sends neither sender nor recipient before the permit check allows it, and sends no mail if the permit check refuses', async () => {
     const shut = new Error('kill switch');
     const gate: Gate = {
       send: (request) =>
@@ -322,7 +325,7 @@ describe('SmtpConnector', () => {
     expect(server.commands).toHaveLength(1);
   });
 
-  it('rejects a private address that is not allowed, by number and by name', async () => {
+  it('rejects an address or a name in a private network that is not allowed', async () => {
     await expect(send({}, { to: connector({}, []) })).rejects.toThrow(TargetRefusedError);
     const named = connector({ host: 'mail.example.com' }, []);
     await expect(send({}, { to: named })).rejects.toThrow(TargetRefusedError);
@@ -341,7 +344,7 @@ describe('SmtpConnector', () => {
     expect(server.mails).toEqual([]);
   });
 
-  it('passes its own test, which sends no mail, and explains failures', async () => {
+  it('sends no mail in a connection test, and explains failures', async () => {
     expect(await connector().test()).toMatchObject({ success: true });
     expect(server.commands.map((line) => line.split(' ')[0])).not.toContain('MAIL');
     server.tricks.set('GREETING', { say: '554 go away' });

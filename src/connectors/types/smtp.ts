@@ -8,7 +8,7 @@ import {
   mailContent,
   serverOf,
 } from '../../targets/mail-account.js';
-import { type ConfigOf, fields } from '../../targets/target-config.js';
+import { type ConfigOf, fields, optional } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
 import { type Outbound, QUESTION_TIMEOUT_MS, VendorCalls } from '../calls/vendor-calls.js';
 import { type ActionCall, defineConnector, done, type Outcome } from '../connector-type.js';
@@ -16,19 +16,16 @@ import { type ActionCall, defineConnector, done, type Outcome } from '../connect
 /** Status of a server that shuts down (RFC 5321, 4.2.2). Other replies concern only this mail. */
 const CLOSING = 421;
 
-const CONFIG = fields(
-  {
-    ...MAIL_SERVER_PROPERTIES,
-    allowed_recipient_domains: {
-      type: 'array',
-      items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$', maxLength: 253 },
-      maxItems: 100,
-      uniqueItems: true,
-      description: 'Domains of allowed recipients, without subdomains. Default: that of `from`.',
-    },
-  },
-  ['host', 'from'],
-);
+const CONFIG = fields({
+  ...MAIL_SERVER_PROPERTIES,
+  allowed_recipient_domains: optional({
+    type: 'array',
+    items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$', maxLength: 253 },
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Domains of allowed recipients, without subdomains. Default: that of `from`.',
+  }),
+});
 
 type MailServer = ReturnType<ReturnType<typeof connect>>;
 

@@ -25,26 +25,29 @@ describe('VirusTotalConnector', () => {
       { url: 'https://evil.example/a?b=../c#d' },
       'urls/aHR0cHM6Ly9ldmlsLmV4YW1wbGUvYT9iPS4uL2MjZA',
     ],
-  ])('returns by %s of %j the counts of the engines', async (type, parameters, place) => {
-    const more = { reputation: -7, last_analysis_date: 1_790_000_000 };
-    server.knows(place, { malicious: 5, suspicious: 1 }, more);
-    expect(await lookUp(type, parameters)).toEqual({
-      kind: 'done',
-      message: '5 of 74 engines rate it malicious, 1 suspicious.',
-      data: {
-        known: true,
-        malicious: 5,
-        suspicious: 1,
-        harmless: 60,
-        undetected: 8,
-        reputation: -7,
-        last_analysis_date: '2026-09-21T14:13:20.000Z',
-      },
-    });
-    expect(server.problems).toEqual([]);
-  });
+  ])(
+    'given %s and %j, returns the number of engines for each rating',
+    async (type, parameters, place) => {
+      const more = { reputation: -7, last_analysis_date: 1_790_000_000 };
+      server.knows(place, { malicious: 5, suspicious: 1 }, more);
+      expect(await lookUp(type, parameters)).toEqual({
+        kind: 'done',
+        message: '5 of 74 engines rate it malicious, 1 suspicious.',
+        data: {
+          known: true,
+          malicious: 5,
+          suspicious: 1,
+          harmless: 60,
+          undetected: 8,
+          reputation: -7,
+          last_analysis_date: '2026-09-21T14:13:20.000Z',
+        },
+      });
+      expect(server.problems).toEqual([]);
+    },
+  );
 
-  it('does not report unknown values as harmless', async () => {
+  it('does not call a value harmless if VirusTotal has no report about it', async () => {
     expect(await lookUp('lookup_domain', { domain: 'new.example' })).toEqual({
       kind: 'done',
       message: 'VirusTotal has no report. This does not mean that it is harmless.',
@@ -52,7 +55,7 @@ describe('VirusTotalConnector', () => {
     });
   });
 
-  it('uses the error code of VirusTotal, not its message', async () => {
+  it('decides by the error code of VirusTotal, not by its message', async () => {
     const error = { code: 'WrongAddressError', message: 'x: NotFoundError' };
     server.play({ status: 404, body: { error } });
     const outcome = await lookUp('lookup_domain', { domain: 'new.example' });
@@ -68,7 +71,7 @@ describe('VirusTotalConnector', () => {
   );
 
   it.each(['..', '../users', 'a/b?c#d', '%2e%2e%2fusers'])(
-    'does not let %j change the path',
+    'does not let the domain %j change the path',
     async (domain) => {
       await lookUp('lookup_domain', { domain });
       expect(server.lines.filter((line) => !line.startsWith('GET /api/v3/domains/'))).toEqual([]);
@@ -76,7 +79,7 @@ describe('VirusTotalConnector', () => {
     },
   );
 
-  it('ignores invalid numbers, and times out of range', async () => {
+  it('rejects counts that are not numbers, and ignores times that are out of range', async () => {
     server.knows('domains/a.example', { malicious: '5', suspicious: 1 });
     await expect(lookUp('lookup_domain', { domain: 'a.example' })).rejects.toThrow('malicious');
     server.knows(
@@ -89,7 +92,7 @@ describe('VirusTotalConnector', () => {
     expect(outcome).not.toHaveProperty('data.last_analysis_date');
   });
 
-  it('tests the key without a look-up, and never shows it', async () => {
+  it('in a connection test, checks the key without a look-up, and never shows the key', async () => {
     expect(await site.connector.test()).toMatchObject({
       success: true,
       message: 'VirusTotal accepts the key.',
@@ -103,7 +106,7 @@ describe('VirusTotalConnector', () => {
     expect(await site.connect({ api_key: 'wrong' }).test()).toMatchObject({ success: false });
   });
 
-  it('saves the daily quota for look-ups', () => {
+  it('is checked so rarely that the daily quota remains for look-ups', () => {
     const { checkedEveryMs } = virusTotal;
     expect(86_400_000 / checkedEveryMs!).toBeLessThan(500 / 10);
   });

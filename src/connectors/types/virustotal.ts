@@ -14,15 +14,12 @@ const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 export const virusTotal = defineConnector({
   name: 'virustotal',
   description: 'VirusTotal: reputation of a URL, domain, address or file.',
-  config: fields(
-    {
-      base_url: address('Address of the VirusTotal API.', {
-        default: 'https://www.virustotal.com/api/v3',
-      }),
-      api_key: secret('API key of the account.', { pattern: '^[A-Za-z0-9_-]+$', maxLength: 200 }),
-    },
-    ['api_key'],
-  ),
+  config: fields({
+    base_url: address('Address of the VirusTotal API.', {
+      default: 'https://www.virustotal.com/api/v3',
+    }),
+    api_key: secret('API key of the account.', { pattern: '^[A-Za-z0-9_-]+$', maxLength: 200 }),
+  }),
   // A free key allows 500 requests per day: https://docs.virustotal.com/reference/public-vs-premium-api
   checkedEveryMs: 3_600_000,
   connect: ({ base_url, api_key }, outbound) => {

@@ -6,8 +6,13 @@ import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { Clock } from '../../platform/clock.js';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.js';
 import { columnsOf } from '../../platform/database/columns.js';
-import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
-import { RowsAtCommit, type Tx } from '../../platform/database/transactions.js';
+import {
+  RowInsert,
+  RowsAtCommit,
+  type Statement,
+  Statements,
+} from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
 import { type Page, PageQueryDto, sortWords } from '../../platform/paging/page.js';
@@ -146,11 +151,7 @@ export interface NewTimelineEntry extends Pick<TimelineEntryDto, 'event' | 'acto
 }
 
 const ROWS = new RowInsert(IncidentTimelineEntity, columnsOf(IncidentTimelineEntity, []));
-/** Number of parameters of `insertTimeline`. */
-export const TIMELINE_PARAMETERS = ROWS.parameters;
 export const insertTimeline = (firstParameter: number): string => ROWS.text(firstParameter);
-
-const INSERT: Statement = { name: 'incident_timeline_insert', text: ROWS.text() };
 
 /** Reads a page. The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */
 const pageBy = (direction: 'asc' | 'desc'): Statement => ({
@@ -184,14 +185,14 @@ const TITLE_BY_PERSON: Statement = {
 /** Stores the timeline. Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
-  private readonly atCommit = new RowsAtCommit<ReturnType<typeof rowOf>>(async (tx, rows) => {
-    await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
-  });
+  private readonly atCommit: RowsAtCommit<ReturnType<typeof rowOf>>;
 
   constructor(
     private readonly statements: Statements,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.atCommit = new RowsAtCommit(statements, 'timeline', ROWS);
+  }
 
   /** Inserts the entries right before the commit. */
   async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {

@@ -51,13 +51,13 @@ const waiting = (...actions: string[]): PresentState => ({
   waiting: new Map(actions.map((id) => [id, undefined])),
 });
 
-describe('a folded message', () => {
-  it('is the message of a single incident', () => {
+describe('a summary message of several incidents', () => {
+  it('equals the message of the incident if there is only one incident', () => {
     const one = created(1);
     expect(foldedMessage([one], nothingNew)).toEqual(one);
   });
 
-  it('counts the incidents, and names and links the most severe one', () => {
+  it('counts the incidents, and names and links the most severe incident', () => {
     const [carrier, ...more] = [created(1), created(2, 'medium'), created(3), created(4, 'low')];
     const { words, event, severity } = foldedMessage([carrier, ...more], nothingNew);
     expect([event.id, severity]).toEqual([carrier.event.id, 'high']);
@@ -90,7 +90,7 @@ describe('a folded message', () => {
     ]);
   });
 
-  it('lists incidents last that were resolved or deleted while it waited', () => {
+  it('lists last the incidents that were resolved or deleted while the message waited', () => {
     const resolved = since({ 'id-1': { status: 'resolved' } });
     expect(foldedMessage([created(1)], resolved).words.headline).toBe(
       'New incident, resolved since: INC-2026-1',
@@ -103,7 +103,7 @@ describe('a folded message', () => {
     expect(Object.entries(words.facts)[1]).toEqual(['INC-2026-1', 'high, resolved: Beacon 1']);
   });
 
-  it('counts incidents judged malicious', () => {
+  it('counts the incidents that were judged malicious', () => {
     const triaged = (n: number, severity: string) =>
       messageAbout('incident.triaged', {
         subject_id: `id-${n}`,
@@ -156,7 +156,7 @@ describe('a folded message', () => {
     });
   });
 
-  it('has the effect of an approval that the connector reported', () => {
+  it('shows the expected effect that the connector reported for an approval', () => {
     const effect = 'Deletes 3 mails in anna@example.com.';
     const present: PresentState = {
       ...nothingNew,
@@ -174,7 +174,7 @@ describe('a folded message', () => {
     });
   });
 
-  it('leaves out approvals that were decided while it waited', () => {
+  it('omits approvals that were decided while the message waited', () => {
     const all = [approval(1), approval(2), approval(3)] as const;
     const { words } = foldedMessage([...all], waiting('act-2', 'act-3'));
     expect(words.headline).toBe('2 approvals needed for malware-containment: 2 isolate_host');
@@ -182,7 +182,7 @@ describe('a folded message', () => {
     expect(one.headline).toBe('Approval needed: isolate_host for INC-2026-3');
   });
 
-  it('lists eight incidents, and counts the others', () => {
+  it('lists eight incidents, and counts the remaining incidents', () => {
     const all = Array.from({ length: 39 }, (_, n) => created(n));
     const { facts } = foldedMessage([created(39), ...all], nothingNew).words;
     expect(Object.keys(facts)).toHaveLength(9);

@@ -90,7 +90,7 @@ describe('an email channel', () => {
     expect(server.mails).toMatchObject([{ from: 'soc@example.com', to: [ADA, BOB, EVE] }]);
   });
 
-  it('turns text of third parties into no link, header or line', async () => {
+  it('does not let text of third parties add a link, a header or a line', async () => {
     const facts = { Title: MEAN };
     const { headers, text } = await delivered(messageWith({ headline: MEAN, about: MEAN, facts }));
     const subject = `[high] ${SHOWN} - ${SHOWN}`.replaceAll('=?', '= ?');
@@ -111,7 +111,7 @@ describe('an email channel', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998);
   });
 
-  it('references the incident in all mails about it', async () => {
+  it('references the incident in the headers of all its mails', async () => {
     const first = await delivered(messageWith());
     const second = await delivered(messageAbout('incident.created', { event_id: 'another' }));
     expect(second.headers.references).toBe(first.headers.references);
@@ -134,7 +134,7 @@ describe('an email channel', () => {
     ['.', '535 5.7.8 not you', 'failed'],
     ['.', '552 5.3.4 too big', 'refused'],
     ['.', '554 5.7.1 looks like spam', 'refused'],
-  ])('after %s, reads "%s" as %s', async (step, say, kind) => {
+  ])('after the SMTP step %s, treats the reply "%s" as %s', async (step, say, kind) => {
     server.tricks.set(step, { say });
     const why = `The mail server refused: ${say}`;
     expect(await deliver()).toEqual({ kind, why });
@@ -142,17 +142,17 @@ describe('an email channel', () => {
   });
 
   it.each(['550 5.1.1 no such user', '451 4.7.1 come again'])(
-    'reports recipients whom the server answers with %s, and sends the other recipients one copy',
+    'reports the recipients that the server refuses with %s, and sends one copy to the other recipients',
     async (reply) => {
       server.rejections.set(BOB, reply);
       server.rejections.set(EVE, '550 5.1.1 no such user');
       const why = `The mail server refused ${BOB}, ${EVE}: ${reply}. The others have the message.`;
-      expect(await deliver()).toEqual({ kind: 'refused', why, isPartly: true });
+      expect(await deliver()).toEqual({ kind: 'delivered', why });
       expect(server.mails.map(({ to }) => to)).toEqual([[ADA]]);
     },
   );
 
-  it('is retried if the server refuses all recipients', async () => {
+  it('fails, so that the mail is sent again, if the server refuses all recipients', async () => {
     for (const one of [ADA, BOB, EVE]) server.rejections.set(one, '451 4.7.1 come again');
     expect(await deliver()).toMatchObject({ kind: 'failed' });
   });
@@ -190,7 +190,7 @@ describe('an email channel', () => {
     },
   );
 
-  it('rejects a private address that is not allowed, by number and by name', async () => {
+  it('rejects an address or a name in a private network that is not allowed', async () => {
     for (const host of ['127.0.0.1', 'mail.example.com']) {
       const to = channelWith({ host }, []);
       expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });

@@ -20,20 +20,17 @@ export const email = defineChannel({
   name: 'email',
   audience: 'people',
   description: 'Email: a message to up to 20 recipients, through your mail server.',
-  config: fields(
-    {
-      ...MAIL_SERVER_PROPERTIES,
-      to: {
-        type: 'array',
-        items: { type: 'string', minLength: 3, maxLength: 320 },
-        minItems: 1,
-        maxItems: 20,
-        uniqueItems: true,
-        description: 'Recipients of each message. The mail names all of them.',
-      },
+  config: fields({
+    ...MAIL_SERVER_PROPERTIES,
+    to: {
+      type: 'array',
+      items: { type: 'string', minLength: 3, maxLength: 320 },
+      minItems: 1,
+      maxItems: 20,
+      uniqueItems: true,
+      description: 'Recipients of each message. The mail names all of them.',
     },
-    ['host', 'from', 'to'],
-  ),
+  }),
   sentTo: ({ to }) => to,
   problems: (config, targets) => [
     ...mailAccountProblems(config, targets),
@@ -85,7 +82,7 @@ function mailOutcome(
     if (!first) return { kind: 'delivered' };
     const names = rejected.map(({ recipient }) => recipient).join(', ');
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
-    return { kind: 'refused', why, isPartly: true };
+    return { kind: 'delivered', why };
   }
   const why = `The mail server refused: ${redactor.line(text)}`;
   // Some servers report a login error only after the message: https://www.rfc-editor.org/rfc/rfc4954#section-6.

@@ -58,7 +58,7 @@ describe('a PagerDuty channel', () => {
   it.each([
     [{ ...MAIL, triaged_by: 'alice' }, 'acknowledge'],
     [{ ...MAIL, triaged_by: 'alice', verdict: BY_SYSTEM }, 'trigger'],
-  ])('turns %j into %s', async (payload, action) => {
+  ])('given the triage %j, sends the event action %s', async (payload, action) => {
     await send('incident.triaged', payload);
     expect(server.events[0]).toMatchObject({ event_action: action, dedup_key: INCIDENT });
   });
@@ -93,7 +93,7 @@ describe('a PagerDuty channel', () => {
     expect(server.alerts.get('action:act-1')).toBe('resolved');
   });
 
-  it('pages people about a failure although they have acknowledged the approval, and resolves the approval', async () => {
+  it('pages people about a failed action even if they have acknowledged its approval, and resolves the alert of the approval', async () => {
     const failed = { ...ACTION, approval_level: 'senior', approved_by: 'carol' };
     await send('action.pending_approval', { ...ACTION, approval_level: 'senior' });
     server.alerts.set('action:act-1', 'acknowledged');
@@ -104,7 +104,7 @@ describe('a PagerDuty channel', () => {
     ]);
   });
 
-  it('repeats a failure if the approval could not be resolved', async () => {
+  it('sends the alert of a failed action again if the alert of its approval could not be resolved', async () => {
     const failed = { ...ACTION, approval_level: 'senior' };
     const message = messageAbout('action.failed', {
       payload: failed,
@@ -116,7 +116,7 @@ describe('a PagerDuty channel', () => {
     expect([...server.alerts]).toEqual([['action_failed:act-1', 'triggered']]);
   });
 
-  it('triggers an alert for a raised severity, and none for a lowered one', async () => {
+  it('triggers an alert for a raised severity, but not for a lowered severity', async () => {
     const raised = {
       ...MAIL,
       severity: 'critical',
@@ -164,10 +164,13 @@ describe('a PagerDuty channel', () => {
       'triggered',
     ],
     ['notification.test', { message: 'This is a test of the channel soc.' }, 'triggered'],
-  ])('after %s alone, leaves an open alert or none', async (event, payload, state) => {
-    await send(event, payload);
-    expect([...server.alerts.values()]).toEqual(state ? [state] : []);
-  });
+  ])(
+    'given only the event %s, leaves one open alert or no alert',
+    async (event, payload, state) => {
+      await send(event, payload);
+      expect([...server.alerts.values()]).toEqual(state ? [state] : []);
+    },
+  );
 
   it.each<[EventName, object, string]>([
     ['incident.created', { ...MAIL, severity: 'critical' }, 'critical'],
@@ -177,7 +180,7 @@ describe('a PagerDuty channel', () => {
     ['kill_switch.activated', { by: 'alice', reason: 'wrong hosts' }, 'critical'],
     ['connector.unhealthy', { name: 'edr', type: 'http', message: 'no' }, 'warning'],
     ['notification.test', { message: 'A test.' }, 'info'],
-  ])('sends %s with %j at severity %s', async (event, payload, severity) => {
+  ])('given %s with %j, sends the severity %s', async (event, payload, severity) => {
     await send(event, payload);
     expect(server.events[0]!.payload!.severity).toBe(severity);
   });

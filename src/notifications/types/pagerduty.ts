@@ -28,19 +28,16 @@ export const pagerDuty = defineChannel({
   audience: 'pager',
   description:
     'PagerDuty: alerts by the Events API v2, acknowledged and resolved together with the incident.',
-  config: fields(
-    {
-      routing_key: text('Integration key of an Events API v2 integration: 32 letters and digits.', {
-        pattern: '^[A-Za-z0-9]{32}$',
-        maxLength: 32,
-        writeOnly: true,
-      }),
-      base_url: address('In the EU https://events.eu.pagerduty.com.', {
-        default: 'https://events.pagerduty.com',
-      }),
-    },
-    ['routing_key'],
-  ),
+  config: fields({
+    routing_key: text('Integration key of an Events API v2 integration: 32 letters and digits.', {
+      pattern: '^[A-Za-z0-9]{32}$',
+      maxLength: 32,
+      writeOnly: true,
+    }),
+    base_url: address('In the EU https://events.eu.pagerduty.com.', {
+      default: 'https://events.pagerduty.com',
+    }),
+  }),
   /** Includes the events that resolve alerts. */
   defaultEvents: [
     ...EVENTS_FOR_PEOPLE,

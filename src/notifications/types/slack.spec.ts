@@ -31,13 +31,13 @@ describe('a Slack channel', () => {
     ]);
   };
 
-  it('names the origin of its URL, and nothing if the URL is lost', () => {
+  it('names the origin of its URL, and no origin if the URL is lost', () => {
     const webhook_url = 'https://hooks.example.com:8443/services/T0/B0/x';
     expect(originsOf(slack.config, { webhook_url })).toEqual(['https://hooks.example.com:8443']);
     expect(originsOf(slack.config, {})).toEqual([]);
   });
 
-  it('requires no secret again for another URL', () => {
+  it('accepts another URL without another secret', () => {
     const [before, change] = ['https://a.example/T0', 'https://b.example/T0'].map(
       (webhook_url) => ({ webhook_url }),
     );
@@ -85,7 +85,7 @@ describe('a Slack channel', () => {
     expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
   });
 
-  it('repeats the error code of Slack, and nothing else of a response', async () => {
+  it('repeats only the error code of a response of Slack', async () => {
     server.play(410, { status: 404, text: `no ${server.token}` });
     const outcomes = [await channel.deliver(messageWith()), await channel.deliver(messageWith())];
     expect(outcomes).toMatchObject([

@@ -79,7 +79,7 @@ describe('a Teams channel', () => {
     expect(await channel.deliver(messageWith())).toMatchObject({ kind: 'refused' });
   });
 
-  it('fails with the signature of another workflow', async () => {
+  it('fails if its URL has the signature of another workflow', async () => {
     const other = channelOf(teams, { webhook_url: server.hook.replace(/sig=.*/, 'sig=other') });
     expect(await other.deliver(messageWith())).toMatchObject({
       kind: 'failed',
@@ -92,7 +92,7 @@ describe('a Teams channel', () => {
     ['words with status 202', { status: 202, text: 'queued' }, 'failed'],
     ['JSON of an own response', { status: 200, body: { ok: true } }, 'delivered'],
     ['nothing', { status: 204 }, 'delivered'],
-  ])('interprets a response with %s', async (_, reply, kind) => {
+  ])('decides from a response with %s whether the message is delivered', async (_, reply, kind) => {
     server.play(reply);
     expect(await channel.deliver(messageWith())).toMatchObject({ kind });
   });

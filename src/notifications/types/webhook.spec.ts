@@ -3,7 +3,7 @@ import { newSecret, secretProblem, signatureHeaders } from './webhook.js';
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
 
 describe('a signature of a webhook', () => {
-  it('is the signature of the example in the specification', () => {
+  it('equals the signature of the example in the specification', () => {
     const headers = signatureHeaders('{"test": 2432232314}', {
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       at: new Date(1_614_265_330_000),
@@ -16,7 +16,7 @@ describe('a signature of a webhook', () => {
     });
   });
 
-  it('is made with each valid secret', () => {
+  it('contains one signature for each valid secret', () => {
     const [one, other] = [newSecret(), newSecret()];
     const sign = (...secrets: string[]) =>
       signatureHeaders('{}', { id: 'a', at: new Date(0), secrets })['webhook-signature'];

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { presentTime } from '../../platform/clock.js';
 import { problemAt } from '../../targets/target-check.js';
-import { address, fields, text } from '../../targets/target-config.js';
+import { address, fields, optional, text } from '../../targets/target-config.js';
 import { defineChannel, postJson } from '../channel-type.js';
 import { NOTIFIED_EVENTS } from '../notification.js';
 
@@ -16,21 +16,20 @@ export const webhook = defineChannel({
   audience: 'programs',
   description:
     'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
-  config: fields(
-    {
-      url: address(
-        'URL that receives the events. Admins can read it, so its query must not contain a secret.',
-        { format: 'uri-with-query' },
-      ),
-      secret: text(
+  config: fields({
+    url: address(
+      'URL that receives the events. Admins can read it, so its query must not contain a secret.',
+      { format: 'uri-with-query' },
+    ),
+    secret: optional(
+      text(
         'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
         { maxLength: 200, writeOnly: true },
       ),
-    },
-    ['url'],
-  ),
+    ),
+  }),
   signsOnly: true,
-  rotates: { field: 'secret', newSecret },
+  newSecret,
   defaultEvents: NOTIFIED_EVENTS,
   problems({ secret }) {
     if (secret === undefined) return [problemAt('config.secret', 'required', 'is required')];

@@ -34,7 +34,7 @@ describe('isLoopback', () => {
     ['192.0.2.127', false],
     ['::2', false],
     ['127.0.0.1.example', false],
-  ])('recognises whether %s is this machine: %j', (address, loopback) => {
+  ])('returns whether %s is this machine: %j', (address, loopback) => {
     expect(isLoopback(address)).toBe(loopback);
   });
 });
@@ -63,7 +63,7 @@ describe('networkOf', () => {
     for (const network of ['192.0.2.1', '::1', 'unknown']) expect(networkOf(network)).toBe(network);
   });
 
-  it('counts an IPv6 address for its /64, and for its /48 with a higher limit', () => {
+  it('counts an IPv6 address in its /64 network, and in its /48 network with a higher limit', () => {
     expect(countedNetworks('192.0.2.1')).toEqual([{ name: '192.0.2.1', share: 1 }]);
     expect(countedNetworks('2001:db8:1:2::1')).toEqual([
       { name: '2001:db8:1:2::/64', share: 1 },

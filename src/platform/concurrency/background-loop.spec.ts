@@ -90,7 +90,7 @@ describe('a background loop', () => {
     await loop.stop();
   });
 
-  it('rests for as long as a longer call took', async () => {
+  it('rests after a long call for as long as the call took', async () => {
     const order: string[] = [];
     const options = { task: 'Looking', log, pauseMs: 60_000, restMs: 1 };
     const loop = new BackgroundLoop(options, async () => {
@@ -142,7 +142,7 @@ describe('a background loop', () => {
 
   const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-  it('logs once that the database is unreachable, and the next error with another cause', async () => {
+  it('logs once that the database is unreachable, and logs the next error with another cause', async () => {
     let runs = 0;
     const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
       runs += 1;

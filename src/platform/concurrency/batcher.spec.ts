@@ -136,7 +136,7 @@ describe('Batcher', () => {
 });
 
 describe('sharedRuns', () => {
-  it('runs once for all calls during a run, after that run', async () => {
+  it('runs only once more for all calls that arrive during a run', async () => {
     let runs = 0;
     const run = sharedRuns(async () => {
       runs += 1;

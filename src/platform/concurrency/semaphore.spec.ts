@@ -18,7 +18,7 @@ describe('a semaphore', () => {
     expect(most).toBe(3);
   });
 
-  it('starts waiting tasks in the order of their requests, also after a failed task', async () => {
+  it('starts waiting tasks in the order of their requests, even after a failed task', async () => {
     const semaphore = new Semaphore(1);
     const order: number[] = [];
     const task = (n: number) =>
@@ -32,7 +32,7 @@ describe('a semaphore', () => {
     expect(order).toEqual([1, 2, 3, 4]);
   });
 
-  it('starts preferred tasks first, and rejects the last task in this order when too many wait', async () => {
+  it('starts preferred tasks first, and rejects the last task in this order if too many tasks wait', async () => {
     const limit = { most: 2, error: () => new Error('Too many wait.') };
     const semaphore = new Semaphore(1, limit);
     const order: string[] = [];
@@ -76,7 +76,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
 describe('LoopTurns', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  it('yields to the event loop between long tasks, however many wait', async () => {
+  it('yields to the event loop between long tasks, however many tasks wait', async () => {
     const turns = new LoopTurns();
     let now = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => now);

@@ -13,18 +13,18 @@ describe('within', () => {
     await expect(within(60_000, failing, () => 'late')).rejects.toThrow('It failed.');
   });
 
-  it('returns the result of `late` after the time', async () => {
+  it('returns the result of the callback `late` if the time is over', async () => {
     expect(await within(1, never, () => 'late')).toBe('late');
   });
 
-  it('throws the error of `late`', async () => {
+  it('throws the error of the callback `late`', async () => {
     const late = () => {
       throw new Error('Too late.');
     };
     await expect(within(1, never, late)).rejects.toThrow('Too late.');
   });
 
-  it('ignores the error of late work', async () => {
+  it('ignores an error of the work after the time is over', async () => {
     const { promise, reject } = Promise.withResolvers<string>();
     expect(await within(1, promise, () => 'late')).toBe('late');
     reject(new Error('Nobody hears of it.'));
@@ -45,7 +45,7 @@ describe('withDeadline', () => {
       over.addEventListener('abort', () => reject(over.reason as Error));
     });
 
-  it('aborts the work when its time is up, and with the signal that it is given', async () => {
+  it('aborts the work when the time is over, or when the given signal is aborted', async () => {
     const { signal } = new AbortController();
     await expect(withDeadline(5, signal, untilOver)).rejects.toThrow('5 ms are over.');
     const stopping = new AbortController();
@@ -56,7 +56,7 @@ describe('withDeadline', () => {
     await expect(late).resolves.toBe(true);
   });
 
-  it('leaves nothing at the signal that it is given', async () => {
+  it('removes its listener from the given signal', async () => {
     const { signal } = new AbortController();
     const during = await withDeadline(60_000, signal, async () => listenersOf(signal));
     expect([during, listenersOf(signal)]).toEqual([1, 0]);

@@ -7,7 +7,7 @@ describe('exposureWarning', () => {
   );
 
   it.each(['0.0.0.0', '::', '192.0.2.7', '2001:db8::7', 'soc.example.com'])(
-    'warns about %s, unless TRUST_PROXY names a proxy',
+    'warns about the address %s, unless TRUST_PROXY names a proxy',
     (host) => {
       const warning = exposureWarning({ host, trustProxy: [] });
       expect(warning).toContain(`HOST is ${host} and TRUST_PROXY is not set`);

@@ -56,7 +56,7 @@ describe('the policy settings', () => {
     ['hosts', ' . '],
     ['hosts', 'dc-01\u202e'],
     ['users', 'ceo\n'],
-  ] as const)('stops the start for a pattern of %s that can match nothing: %j', (list, pattern) => {
+  ] as const)('stop the start if %s has a pattern that can match nothing: %j', (list, pattern) => {
     const load = (): unknown =>
       loadSettings({ PROTECTED_TARGETS: JSON.stringify({ [list]: ['*', pattern] }) });
     expect(load).toThrow(
@@ -101,13 +101,13 @@ describe('the triage provider', () => {
     ['none with another database', DATABASE, 'none'],
     ['anthropic with a key', KEY, 'anthropic'],
     ['anthropic with a key and another database', { ...KEY, ...DATABASE }, 'anthropic'],
-    ['what is named, though there is a key', { ...KEY, TRIAGE_PROVIDER: 'none' }, 'none'],
-    ['what is named', { ...DATABASE, TRIAGE_PROVIDER: 'rules' }, 'rules'],
+    ['the named provider, even with a key', { ...KEY, TRIAGE_PROVIDER: 'none' }, 'none'],
+    ['the named provider', { ...DATABASE, TRIAGE_PROVIDER: 'rules' }, 'rules'],
   ])('is %s', (_, environment, expected) =>
     expect(chosenProvider(loadSettings(environment))).toBe(expected),
   );
 
-  it('is rejected with one line if it is anthropic and there is no key', () => {
+  it('is rejected with one line if it is anthropic without a key', () => {
     const load = (): unknown =>
       loadSettings({ TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: '' });
     expect(load).toThrow(/^TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY\.$/);
@@ -130,11 +130,14 @@ describe('the settings of the model', () => {
     ['ANTHROPIC_MODEL', 'a model'],
     ['TRIAGE_TIMEOUT_MS', '99'],
     ['AI_TOKENS_PER_HOUR', '-1'],
-  ])('reject an invalid %s with one line that names it but not the value', (variable, value) => {
-    const load = (): unknown => loadSettings({ [variable]: value });
-    expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));
-    expect(load).not.toThrow(value);
-  });
+  ])(
+    'reject an invalid %s with one line that names the setting but not the value',
+    (variable, value) => {
+      const load = (): unknown => loadSettings({ [variable]: value });
+      expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));
+      expect(load).not.toThrow(value);
+    },
+  );
 
   it.each(['http://127.0.0.1:4000/proxy/', 'http://model.internal', 'https://[::1]:8443'])(
     'accept %s as address of the provider',
@@ -144,7 +147,7 @@ describe('the settings of the model', () => {
 });
 
 describe('the trace settings', () => {
-  it.each(['0', '1', '0.25', '.5', '1.0'])('accept the share %s', (given) => {
+  it.each(['0', '1', '0.25', '.5', '1.0'])('accept the sampling ratio %s', (given) => {
     const { otelTracesSamplerArg } = loadSettings({ OTEL_TRACES_SAMPLER_ARG: given });
     expect(otelTracesSamplerArg).toBe(Number(given));
   });

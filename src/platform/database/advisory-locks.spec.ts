@@ -30,14 +30,14 @@ describe('advisory locks', () => {
     expect(numbers.every(Number.isSafeInteger)).toBe(true);
   });
 
-  it('are locked by the name of their key, except in the listed calls', () => {
+  it('are taken by the name of their key, except in the listed calls', () => {
     const others = found(ADVISORY_CALL).filter(({ part }) => !BY_NAME.test(part));
     expect(Object.fromEntries(others.map(({ file, part }) => [file, part]))).toEqual(
       WITHOUT_NUMBER,
     );
   });
 
-  it('are all used', () => {
+  it('are all used in the code', () => {
     const taken = found(NAME).map(({ part }) => part);
     const names = Object.keys(AdvisoryLock).filter((name) => Number.isNaN(Number(name)));
     expect([...new Set(taken)].sort()).toEqual(names.sort());

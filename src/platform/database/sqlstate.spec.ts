@@ -43,14 +43,17 @@ describe('the meaning of a database error', () => {
     expect(isConnectionLost(new ConnectionLostError('gone'))).toBe(true);
   });
 
-  it.each(['40001', '40P01'])('is a lost race, not a lost connection, for %s', (code) => {
-    const error = wrapped(failed(code));
-    expect([isConnectionLost(error), isDatabaseUnavailable(error), isLostRace(error)]).toEqual([
-      false,
-      true,
-      true,
-    ]);
-  });
+  it.each(['40001', '40P01'])(
+    'is a lost race against another transaction, not a lost connection, for %s',
+    (code) => {
+      const error = wrapped(failed(code));
+      expect([isConnectionLost(error), isDatabaseUnavailable(error), isLostRace(error)]).toEqual([
+        false,
+        true,
+        true,
+      ]);
+    },
+  );
 
   it.each(['53300', '53100', '55P03', '57014'])('is retryable for %s', (code) => {
     expect([isConnectionLost(failed(code)), isDatabaseUnavailable(failed(code))]).toEqual([
@@ -76,7 +79,7 @@ describe('the meaning of a database error', () => {
     ]);
   });
 
-  it('becomes the mapped error for a named constraint, and stays unchanged otherwise', async () => {
+  it('is the mapped error for a named constraint, and otherwise the original error', async () => {
     const violation = Object.assign(failed('23505'), { constraint: 'uq_a' });
     const meanings = { uq_a: () => new Error('taken') };
     await expect(

@@ -5,7 +5,7 @@ import { DataSource, getMetadataArgsStorage, QueryRunnerAlreadyReleasedError } f
 import { presentSpan } from '../tracing/tracing.js';
 import { poolOf } from './data-source.js';
 import type { TracedQuery } from './connection.js';
-import type { Tx } from './transactions.js';
+import { beforeCommit, newRowsOf, type Tx } from './transactions.js';
 
 /** A statement of a hot path. Its name lets PostgreSQL parse and plan it once per connection. */
 export interface Statement {
@@ -35,6 +35,43 @@ export class Statements {
     const connection = (await tx.queryRunner.connect()) as import('pg').PoolClient;
     const result = await connection.query<R>({ ...statement, values });
     return result.rows;
+  }
+}
+
+interface Insert<Row> {
+  readonly parameters: number;
+  text(firstParameter: number): string;
+  values(rows: readonly Row[]): unknown[];
+}
+
+/** Collects new rows. One statement inserts the rows of all tables right before the commit, so that locks are held briefly. */
+export class RowsAtCommit<Row> {
+  constructor(
+    private readonly statements: Statements,
+    private readonly name: string,
+    private readonly insert: Insert<Row>,
+  ) {}
+
+  add(tx: Tx, rows: readonly Row[]): void {
+    if (rows.length === 0) return;
+    const tables = newRowsOf<RowsAtCommit<never>>(tx);
+    if (tables.size === 0) beforeCommit(tx, () => this.flush(tx));
+    tables.set(this, [...(tables.get(this) ?? []), ...rows]);
+  }
+
+  async flush(tx: Tx): Promise<void> {
+    const tables = [...newRowsOf<RowsAtCommit<never>>(tx)];
+    if (tables.length === 0) return;
+    newRowsOf(tx).clear();
+    const values: unknown[] = [];
+    const parts = tables.map(([{ name, insert }, rows]) => {
+      const part = `${name} as (${insert.text(values.length + 1)})`;
+      values.push(...insert.values(rows as never[]));
+      return part;
+    });
+    const name = tables.map(([table]) => table.name).join(' ');
+    const text = `with ${parts.join(', ')} select`;
+    await this.statements.rowsIn(tx, { name, text }, values);
   }
 }
 

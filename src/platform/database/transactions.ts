@@ -30,15 +30,26 @@ const ATTEMPTS = 4;
 const endings = new WeakMap<EntityManager, Ending>();
 
 interface Ending {
+  readonly newRows: Map<object, unknown[]>;
   readonly beforeCommit: (() => Promise<void>)[];
   readonly afterCommit: (() => void)[];
 }
 
-const newEnding = (): Ending => ({ beforeCommit: [], afterCommit: [] });
+const newEnding = (): Ending => ({ newRows: new Map(), beforeCommit: [], afterCommit: [] });
 
 /** Calls `action` after the commit, and never after a rollback. `action` must not throw. */
 export function afterCommit(tx: Tx, action: () => void): void {
   endings.get(tx)?.afterCommit.push(action);
+}
+
+/** Calls `step` right before the commit. */
+export function beforeCommit(tx: Tx, step: () => Promise<void>): void {
+  endings.get(tx)!.beforeCommit.push(step);
+}
+
+/** Rows to insert right before the commit, by their table. A savepoint has its own. */
+export function newRowsOf<Table extends object>(tx: Tx): Map<Table, unknown[]> {
+  return endings.get(tx)!.newRows as Map<Table, unknown[]>;
 }
 
 /** Runs `work` in a savepoint. If `work` fails, its changes are undone, and its actions at the end of the transaction are dropped. */
@@ -131,28 +142,5 @@ async function abandon(runner: QueryRunner): Promise<void> {
     // The connection is closed. The caller gets the original error.
   } finally {
     await runner.release();
-  }
-}
-
-/** Collects new rows during a transaction, and inserts them just before the commit, so that locks are held briefly. */
-export class RowsAtCommit<Row> {
-  private readonly waiting = new WeakMap<Ending, Row[]>();
-
-  constructor(private readonly write: (tx: Tx, rows: readonly Row[]) => Promise<void>) {}
-
-  add(tx: Tx, rows: readonly Row[]): void {
-    if (rows.length === 0) return;
-    const ending = endings.get(tx)!;
-    const waiting = this.waiting.get(ending);
-    if (waiting) return void waiting.push(...rows);
-    this.waiting.set(ending, [...rows]);
-    ending.beforeCommit.push(() => this.flush(tx));
-  }
-
-  async flush(tx: Tx): Promise<void> {
-    const ending = endings.get(tx)!;
-    const rows = this.waiting.get(ending);
-    this.waiting.delete(ending);
-    if (rows) await this.write(tx, rows);
   }
 }

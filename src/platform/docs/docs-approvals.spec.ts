@@ -9,7 +9,6 @@ interface Fact {
 interface Approvals {
   factsOf(action: object, types: readonly object[]): readonly Fact[];
   visible(text: string): string;
-  wouldTouch(preview: object): string;
   listOf(levels: string): string;
 }
 
@@ -53,13 +52,13 @@ describe('an action that waits for approval, as shown in /docs', () => {
     ]);
   });
 
-  it('has the severity of its incident', () => {
+  it('shows the severity of its incident', () => {
     const incident = { severity: 'critical', incident_number: 'INC-2026-0042', title: 'A' };
     const told = approvals.factsOf({ action_type: 'x', requested_by: 'bob', incident }, []);
     expect(told.at(-1)).toEqual({ label: 'severity', value: 'critical' });
   });
 
-  it('is requested by the level of the reader, the oldest first', () => {
+  it('is loaded if the reader has its level, the oldest action first', () => {
     expect(approvals.listOf('analyst,senior')).toBe(
       '/api/actions?status=pending_approval&approval_level=analyst,senior&sort=requested_at&per_page=20',
     );
@@ -70,15 +69,7 @@ describe('an action that waits for approval, as shown in /docs', () => {
     expect(facts({ a: long, b: 7 }, 'newer_type').slice(0, 2)).toEqual([`a=${long}`, 'b=7']);
   });
 
-  it('has its expected effect, with the number of mails if known', () => {
-    expect(approvals.wouldTouch({ count: 2, message: '2 mails in 2 mailboxes.' })).toBe(
-      '2 mails · 2 mails in 2 mailboxes.',
-    );
-    expect(approvals.wouldTouch({ count: 1, message: 'One.' })).toBe('1 mail · One.');
-    expect(approvals.wouldTouch({ message: 'Not known.' })).toBe('Not known.');
-  });
-
-  it('has times in UTC, like messages', () => {
+  it('shows times in UTC, as messages do', () => {
     const told = approvals.factsOf(
       { action_type: 'x', requested_by: 'bob', expires_at: '2026-01-31T13:30:59.000Z' },
       [],
@@ -86,7 +77,7 @@ describe('an action that waits for approval, as shown in /docs', () => {
     expect(told).toContainEqual({ label: 'until', value: '2026-01-31 13:30 UTC' });
   });
 
-  it('has marks in place of invisible characters', () => {
+  it('shows marks in place of invisible characters', () => {
     expect(approvals.visible('a\u202eb\u200dc\u009bd\u{e0041}é\n')).toBe(
       'a⟦U+202E⟧b⟦U+200D⟧c⟦U+009B⟧d⟦U+E0041⟧é⟦U+000A⟧',
     );

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -13,7 +14,7 @@ type Prepare = (document: object, mayCall: MayCall) => { paths: Record<string, o
 const ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 const JSON_TYPE = 'application/json';
 
-describe('the boxes of "Try it out"', () => {
+describe('the input boxes of "Try it out"', () => {
   let prepare: Prepare;
 
   beforeAll(async () => {
@@ -30,13 +31,21 @@ describe('the boxes of "Try it out"', () => {
       Status: { name: 'status', in: 'query', schema: { type: 'string', example: 'open' } },
     },
     schemas: { ActionId: { type: 'string', example: `act-${ID}` } },
-    examples: { stop: { value: { reason: 'Wrong hosts.', held: 'resume' } } },
-    requestBodies: { Stop: { content: { [JSON_TYPE]: { example: { reason: 'Wrong hosts.' } } } } },
   };
   const parameterOf = (parameter: object, method?: string) =>
     JSON.stringify(shown({ parameters: [parameter] }, method).parameters[0]);
 
-  it('belong to requests to the host of the page, whatever address the document names', () => {
+  it('fit the contract of this service', () => {
+    const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as object;
+    const { sort } = Object.fromEntries(
+      (prepare(document, () => true).paths['/api/incidents'] as Record<string, Shown>)[
+        'get'
+      ]!.parameters.map((parameter) => [parameter.name, parameter.description]),
+    );
+    expect(sort).toContain('Fields: created_at, ');
+  });
+
+  it('send requests to the host of the page, whatever address the document names', () => {
     const document = { servers: [{ url: 'http://127.0.0.1:3000' }], paths: {} };
     expect(prepare(document, () => true)).toMatchObject({ servers: [{ url: '/' }] });
   });
@@ -44,14 +53,13 @@ describe('the boxes of "Try it out"', () => {
   it.each<[string, object]>([
     ['an example of its own', { name: 'a', in: 'query', example: 'open' }],
     ['one of its schema', { name: 'a', in: 'query', schema: { type: 'string', example: 'open' } }],
-    ['several', { name: 'a', in: 'query', examples: { one: { value: 'open' } } }],
     ['one that is shared', { $ref: '#/components/parameters/Status' }],
     ['one in a header', { name: 'a', in: 'header', example: 'open' }],
-  ])('are empty for an optional parameter with %s', (_what, parameter) => {
+  ])('are empty for an optional parameter with an example (%s)', (_what, parameter) => {
     expect(parameterOf(parameter)).not.toMatch(/"examples?":/);
   });
 
-  it('have no example of a filter: its description has it', () => {
+  it('are empty for a filter, whose example is in the description', () => {
     const example = ['high', 'critical'];
     const parameter = { name: 'severity', in: 'query', description: 'How bad.', example };
     expect(shown({ parameters: [parameter] }).parameters[0]!.description).toBe(
@@ -59,79 +67,74 @@ describe('the boxes of "Try it out"', () => {
     );
   });
 
-  it('keep the default of a parameter', () => {
+  it('contain the default of a parameter', () => {
     const page = { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } };
     expect(parameterOf(page)).toContain('"default":1');
   });
 
   const playbook = { name: 'id', in: 'path', required: true, example: 'phishing-response' };
 
-  it('have a working value for a required parameter', () => {
+  it('contain a working value for a required parameter', () => {
     expect(parameterOf(playbook)).toContain('phishing-response');
     expect(parameterOf(playbook, 'post')).toContain('phishing-response');
   });
 
-  it.each(['put', 'delete'])('are empty for a %s, which would change the example', (method) => {
-    expect(parameterOf(playbook, method)).not.toContain('phishing-response');
-  });
+  it.each(['put', 'delete'])(
+    'are empty for a %s request, which would change the example',
+    (method) => {
+      expect(parameterOf(playbook, method)).not.toContain('phishing-response');
+    },
+  );
 
   it.each<[object]>([[{ $ref: '#/components/schemas/ActionId' }], [{ example: ID }]])(
-    'is empty where the example is an id that only the story has: %j',
+    'are empty if the example is an id that only the recorded examples have: %j',
     (schema) => {
       expect(parameterOf({ name: 'id', in: 'path', required: true, schema })).not.toContain(ID);
     },
   );
 
-  const bodyOf = (requestBody: object, method = 'post') =>
-    shown({ requestBody }, method).requestBody.content[JSON_TYPE]!;
-  const content = (media: object) => ({ content: { [JSON_TYPE]: media } });
+  const examplesOf = (examples: Record<string, object>, method = 'post') => {
+    const requestBody = { content: { [JSON_TYPE]: { examples } } };
+    return shown({ requestBody }, method).requestBody.content[JSON_TYPE]!['examples'] as object;
+  };
+  const sent = (value: unknown) => examplesOf({ one: { value } });
 
-  it('have no reasons, comments and passwords', () => {
-    const example = { reason: 'a', comment: 'b', resolution: 'c', new_password: 'd', role: 'e' };
-    expect(bodyOf(content({ example }))['example']).toEqual({
-      ...{ reason: '', comment: '', resolution: '', new_password: '' },
-      role: 'e',
+  it('contain no reasons, comments or passwords', () => {
+    const own = { reason: 'a', comment: 'b', resolution: 'c', new_password: 'd' };
+    expect(sent({ ...own, role: 'e' })).toEqual({
+      one: { value: { reason: '', comment: '', resolution: '', new_password: '', role: 'e' } },
     });
   });
 
-  it('have no id of a recorded incident, but texts with the id', () => {
+  it('omit the id of a recorded incident, but keep texts that contain the id', () => {
     const rest = { dry_run: true, source: `of ${ID}`, parameters: { id: ID } };
-    const example = { incident_id: ID, ...rest };
-    expect(bodyOf(content({ example }))['example']).toEqual(rest);
+    expect(sent({ incident_id: ID, ...rest })).toEqual({ one: { value: rest } });
   });
 
-  it('are cleared in each of several examples, and in shared examples', () => {
-    const examples = { one: { $ref: '#/components/examples/stop' } };
-    expect(bodyOf(content({ examples }))['examples']).toEqual({
-      one: { value: { reason: '', held: 'resume' } },
-    });
-    expect(bodyOf({ $ref: '#/components/requestBodies/Stop' })['example']).toEqual({ reason: '' });
-    expect(components.examples.stop.value.reason).toBe('Wrong hosts.');
+  it.each<[string, Record<string, object>, object]>([
+    ['several values', { rate: { value: { title: 'a' } } }, {}],
+    ['no example', {}, {}],
+    ['passwords', { rate: { value: { new_password: 'd', role: 'e' } } }, { new_password: '' }],
+  ])('begin a PUT without the values that it would overwrite: %s', (_what, examples, value) => {
+    const [first, second] = Object.values(examplesOf(examples, 'put')) as object[];
+    expect(first).toEqual({ summary: 'Nothing filled in', value });
+    expect(Object.keys(second ?? {})).toEqual(Object.keys(examples['rate'] ?? {}));
   });
 
-  it.each<[string, object, object]>([
-    ['several examples', { examples: { rate: { value: { title: 'a' } } } }, {}],
-    ['one example', { example: { title: 'a' } }, {}],
-    ['none', {}, {}],
-    ['no object', { example: ['title'] }, {}],
-    ['passwords', { example: { new_password: 'd', role: 'e' } }, { new_password: '' }],
-  ])('have no values that a PUT would overwrite: %s', (_what, media, value) => {
-    const { examples, example } = bodyOf(content(media), 'put');
-    expect(Object.values(examples as object)[0]).toEqual({ summary: 'Nothing filled in', value });
-    expect(example).toBeUndefined();
-  });
-
-  it('offer the examples of a PUT as a choice', () => {
-    const rate = { value: { title: 'a' } };
-    const { examples } = bodyOf(content({ examples: { rate } }), 'put');
-    expect(Object.entries(examples as object)[1]).toEqual(['rate', rate]);
-  });
-
-  it.each([[['reason']], ['reason'], [null], [7]])('keep a body unchanged if it is %j', (example) =>
-    expect(bodyOf(content({ example }))['example']).toEqual(example),
+  it.each([[['reason']], ['reason'], [null], [7]])('keep a body unchanged if it is %j', (value) =>
+    expect(sent(value)).toEqual({ one: { value } }),
   );
 
-  it('have a title with the required role if the role of the reader is too low', () => {
+  it('take the fields of `sort` as text, and name them', () => {
+    const items = { enum: ['name', '-name', 'created_at', '-created_at'] };
+    const sort = { name: 'sort', in: 'query', description: 'Order.', schema: { items } };
+    expect(shown({ parameters: [sort] }).parameters[0]).toMatchObject({
+      description: 'Order.\n\nFields: name, created_at.',
+      schema: { type: 'string' },
+    });
+  });
+
+  it('show the required role in the title if the role of the reader is too low', () => {
     const operation = { summary: 'Delete it', 'x-required-role': 'admin' };
     expect(shown(operation).summary).toBe('Delete it');
     const mayCall: MayCall = (role) => role !== 'admin';

@@ -10,13 +10,10 @@ describe('the search of the page', () => {
   let inOrder: InOrder;
   let searchedWords: (operation: object, resolve: (part: never) => unknown) => string;
   let SYNONYMS: Readonly<Record<string, string>>;
-  let selectedInOrder: (before: readonly string[], selected: readonly string[]) => string[];
 
   beforeAll(async () => {
-    const imported = async (name: string): Promise<never> =>
-      (await import(pathToFileURL(join(__dirname, 'browser', name)).href)) as never;
-    ({ isFound, inOrder, searchedWords, SYNONYMS } = await imported('search.mjs'));
-    ({ selectedInOrder } = await imported('plugin.mjs'));
+    const file = pathToFileURL(join(__dirname, 'browser/search.mjs')).href;
+    ({ isFound, inOrder, searchedWords, SYNONYMS } = (await import(file)) as never);
   });
 
   const PARTS = ['Kill switch', 'post', '/api/kill-switch/activate', 'Stop all automation'];
@@ -34,7 +31,7 @@ describe('the search of the page', () => {
     expect(isFound('undefined', ['Access', 'get', '/x', undefined])).toBe(false);
   });
 
-  it('sorts operations by address, GET first and DELETE last', () => {
+  it('sorts operations by path, GET first and DELETE last', () => {
     const operation = (text: string) => {
       const [method, path] = text.split(' ') as [string, string];
       return new Map([
@@ -76,24 +73,14 @@ describe('the search of the page', () => {
     ['indicator', 'getIncident'],
     ['isolate', 'executeIncidentAction'],
     ['wave', 'listIncidents'],
-  ])('finds by the word %p the operation %s', (words, operationId) => {
+  ])('given the word %p, finds the operation %s', (words, operationId) => {
     expect(found(words)).toContain(operationId);
   });
 
-  it('names only operations that exist', () => {
+  it('has synonyms only of operations that exist', () => {
     const known = Object.values(document.paths)
       .flatMap((item) => Object.values(item))
       .map(({ operationId }) => operationId);
     expect(known).toEqual(expect.arrayContaining(Object.keys(SYNONYMS)));
-  });
-
-  it('keeps the order in which the words of a list were selected', () => {
-    expect(selectedInOrder([], ['-severity'])).toEqual(['-severity']);
-    // A browser answers them in the order of the list.
-    expect(selectedInOrder(['-severity'], ['created_at', '-severity'])).toEqual([
-      '-severity',
-      'created_at',
-    ]);
-    expect(selectedInOrder(['-severity', 'created_at'], ['created_at'])).toEqual(['created_at']);
   });
 });

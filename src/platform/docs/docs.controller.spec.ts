@@ -6,7 +6,7 @@ describe('prefersHtml', () => {
     'text/html, application/xhtml+xml, image/jxr, */*;q=0.1',
     'TEXT/HTML',
     'text/html;level=1;q=0.3, */*;q=0.2',
-  ])('is true for %s of a browser', (accept) => {
+  ])('is true for the Accept header %s of a browser', (accept) => {
     expect(prefersHtml(accept)).toBe(true);
   });
 
@@ -20,7 +20,7 @@ describe('prefersHtml', () => {
     'text/html;q=0.9, application/json',
     'image/png',
     ';;;,,q=1,/',
-  ])('is false for %s of a program', (accept) => {
+  ])('is false for the Accept header %s of a program', (accept) => {
     expect(prefersHtml(accept)).toBe(false);
   });
 });

@@ -17,7 +17,7 @@ import { NotFoundError } from '../errors/app-error.js';
 import { JSON_UTF8 } from '../http/answer.js';
 import { sendFile, type StaticFile, staticFile } from '../http/answer-transport.js';
 import { AnyQuery } from '../http/handler-options.js';
-import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
+import { COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
 import { ApiAnswer, ETAG_HEADER, Operation } from '../openapi/answers.js';
 import { Text } from '../validation/fields.js';
 
@@ -50,10 +50,12 @@ function pageFiles(): ReadonlyMap<string, StaticFile> {
   ));
 }
 
-/** Page with Swagger UI. It loads files only from this host, as the content security policy requires. Its scripts are in `browser/`. */
+/** Page with Swagger UI. It loads files only from this host, as the content security policy requires. */
 export function docsPage({ name, role }: { readonly name: string; readonly role: Role }): string {
   const guides = [...pageFiles().keys()].filter((file) => file.endsWith('.md'));
-  const links = guides.map((file) => file.slice(0, -3)).map(linkToGuide);
+  const links = guides.map((file) => linkToGuide(file.slice(0, -3)));
+  const own = approvalLevelOf(role);
+  const levels = APPROVAL_LEVELS.filter((level) => level !== 'none' && levelReaches(own, level));
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -63,7 +65,7 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
     <link rel="icon" type="image/svg+xml" href="/favicon.ico">
     <link rel="stylesheet" href="/docs/swagger-ui.css">
     <link rel="stylesheet" href="/docs/page.css">
-    <style>${COLOURS}${DARK_COLOURS}</style>
+    <style>${COLOURS}</style>
   </head>
   <body>
     <header class="its-bar">
@@ -75,7 +77,7 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
     </header>
     <nav class="its-guides" aria-label="Guides">Guides: ${links.join(' · ')}</nav>
     <section id="kill-switch" aria-label="Kill switch" aria-live="polite" hidden></section>
-    <section id="approvals" aria-label="Waiting for approval" data-levels="${levelsOf(role)}" hidden></section>
+    <section id="approvals" aria-label="Waiting for approval" data-levels="${levels.join()}" hidden></section>
     <main id="swagger-ui" data-role="${role}" data-roles="${ROLES.join(' ')}"></main>
     <noscript><p>This page needs JavaScript. The document itself is at <a href="/openapi.yaml">/openapi.yaml</a>.</p></noscript>
     <script src="/docs/swagger-ui-bundle.js"></script>
@@ -86,12 +88,6 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
 }
 
 const linkToGuide = (name: string): string => `<a href="/docs/guides/${name}">${name}</a>`;
-
-/** Approval levels at which the role may approve. */
-function levelsOf(role: Role): string {
-  const own = approvalLevelOf(role);
-  return APPROVAL_LEVELS.filter((level) => level !== 'none' && levelReaches(own, level)).join();
-}
 
 /** Swagger UI for people who have logged in. It is a page, not part of the API that the contract describes. */
 @ApiExcludeController()
@@ -198,7 +194,7 @@ export class RootController {
   @Operation(
     'getOpenApiYaml',
     'Read this document as YAML',
-    'The same content as the JSON, for people who read it.',
+    'The OpenAPI document as a page for people.',
   )
   @ApiDocument('application/yaml')
   asYaml(@Res() reply: FastifyReply): void {

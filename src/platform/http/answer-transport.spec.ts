@@ -30,7 +30,7 @@ describe('hasAlready', () => {
 });
 
 describe('staticFile', () => {
-  it('gives each content a tag of its own', () => {
+  it('gives different contents different ETags', () => {
     const tagOf = (text: string) => staticFile('text/plain', text).etag;
     expect(tagOf('a')).toBe(tagOf('a'));
     expect(tagOf('a')).not.toBe(tagOf('b'));

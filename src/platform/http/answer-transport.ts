@@ -63,28 +63,21 @@ function compressed(payload: Buffer | string): Promise<Buffer> {
   return file;
 }
 
-/** True for each route of a list whose items have a route. */
-const hasItems = new Map<string, boolean>();
-
 /** Sets Location to the URL of the new resource. The id of a webhook source is its name. */
 function setLocation(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
   const { server, answeredId } = request;
   const { url = '' } = request.routeOptions;
-  const isList = hasItems.get(url) ?? server.hasRoute({ url: `${url}/:id`, method: 'GET' });
-  hasItems.set(url, isList);
+  const isList = server.hasRoute({ url: `${url}/:id`, method: 'GET' });
   if (!isList || typeof payload !== 'string') return;
   // The service stored the response to a repeated request as text.
-  const created: Created = answeredId ? { id: answeredId } : dataOf(payload);
-  const id = String(created.id ?? created.source);
+  const id = answeredId ?? idIn(payload);
   void reply.header('location', `${url}/${encodeURIComponent(id)}`);
 }
 
-interface Created {
-  readonly id?: string;
-  readonly source?: string;
+function idIn(payload: string): string {
+  const { data } = JSON.parse(payload) as { readonly data: Readonly<Record<string, string>> };
+  return (data['id'] ?? data['source'])!;
 }
-
-const dataOf = (payload: string) => (JSON.parse(payload) as { readonly data: Created }).data;
 
 /** Compares If-None-Match weakly: compressing proxies convert strong tags to weak tags. */
 export function hasAlready(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -87,7 +87,7 @@ describe('ArrivingBody', () => {
     ['with an announced size', MIB],
     ['without an announced size', undefined],
   ])(
-    'is rejected for newer bodies if it is large, old and incomplete: %s',
+    'is rejected in favour of newer bodies if it is large, old and incomplete: %s',
     async (_, announced) => {
       const memory = twelveBodies();
       const complete = await hold(memory, MIB, MIB);
@@ -102,7 +102,7 @@ describe('ArrivingBody', () => {
     },
   );
 
-  it('finds room if it is small, whatever other bodies hold', async () => {
+  it('gets memory if it is small, however much memory other bodies hold', async () => {
     const memory = twelveBodies();
     const large = await Promise.all(Array.from({ length: 12 }, () => hold(memory, MIB, MIB)));
     for (const one of large) expect(await one.finish()).toBeUndefined();

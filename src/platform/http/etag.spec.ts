@@ -48,7 +48,7 @@ describe('If-Match', () => {
   });
 
   it.each(['b-7', 'a-8', 'a-70', 'a'])(
-    'matches version 7 of the resource a only by its own tag: "%s"',
+    'does not match version 7 of the resource a with only the tag "%s"',
     (tag) => {
       const codeFor = (header: string) => codeOf(() => requireMatch(parseIfMatch(header), 'a-7'));
       expect(codeFor(`"${tag}"`)).toBe('precondition_failed');

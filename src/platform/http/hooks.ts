@@ -3,6 +3,7 @@ import { bareAddress } from '../addresses/network.js';
 import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
 import { API_HEADERS } from './answer.js';
 import { sendCompletely } from './answer-transport.js';
+import { AppError } from '../errors/app-error.js';
 import { ArrivingBody, type BodyMemory } from './arriving-body.js';
 import type { Draining } from './listening.js';
 import { type KnownRoutes, routeOf } from './known-routes.js';
@@ -21,13 +22,17 @@ export function installHooks(
   { isBehindProxy, memory, routes, draining }: Parts,
 ): void {
   installRequestTraces(instance);
+  // Node would answer without the envelope. An unknown expectation may be ignored (RFC 9110).
+  instance.server.on('checkExpectation', (request, response) =>
+    instance.server.emit('request', request, response),
+  );
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
   instance.addHook('onRequest', (request, reply, done) => {
     if (isBehindProxy) readForwardedAddresses(request);
     setSecurityHeaders(request, reply);
     openBody(request, reply, memory);
-    done(routes.wrongMethodOutsideApi(request));
+    done(hostMissing(request) ?? routes.wrongMethodOutsideApi(request));
   });
   instance.addHook('onSend', (request, reply, payload, done) => {
     // A client that reuses the connection would delay the exit, or lose its next request.
@@ -39,6 +44,11 @@ export function installHooks(
       sendCompletely(request, reply, payload, done);
     });
   });
+}
+
+function hostMissing({ raw: { httpVersion, headers } }: FastifyRequest): AppError | undefined {
+  if (headers.host !== undefined || httpVersion !== '1.1') return undefined;
+  return new AppError('bad_request', 'The Host header is missing.');
 }
 
 const FORWARDED = 'x-forwarded-for';

@@ -23,7 +23,7 @@ describe('withReadablePath', () => {
     expect(withReadablePath(url)).toBe(expected);
   });
 
-  it('returns a path that decodes, and keeps a path that decodes already', () => {
+  it('returns a path that can be decoded, and keeps a path that can be decoded already', () => {
     const part = fc.oneof(fc.string(), fc.constantFrom('%', '%f', '%ff', '%41', '%00', '%c3%a9'));
     fc.assert(
       fc.property(fc.array(part), (parts) => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { claimPort } from './listening.js';
 
 describe('claimPort', () => {
-  it('rejects a port in use in one line, and releases its own port', async () => {
+  it('rejects a used port with a one-line error, and releases the port that it claimed', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;

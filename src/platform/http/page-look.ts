@@ -14,12 +14,9 @@ export function escapeHtml(text: string): string {
 
 export const PRODUCT = 'Incident Triage Service';
 
-/** Colours for `<style>`. Text and background always have a contrast of at least 4.5 to 1. */
+/** Colours of all pages. Text and background always have a contrast of at least 4.5 to 1. */
 export const COLOURS = `
   :root { --ink: #16232d; --quiet: #4d5d69; --paper: #f3f6f8; --card: #fff; --line: #cdd6dd; --brand: #184e68; --on-brand: #fff; --bad: #9b1c1c; }
-`;
-
-export const DARK_COLOURS = `
   @media (prefers-color-scheme: dark) {
     :root { --ink: #e6ecf0; --quiet: #a9b7c1; --paper: #0f171d; --card: #18232b; --line: #33434f; --brand: #8cc4e0; --on-brand: #0b1a22; --bad: #ff9a94; }
   }

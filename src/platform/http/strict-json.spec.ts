@@ -109,7 +109,7 @@ describe('strict JSON', () => {
     ['{"__proto__":{"raw":1}}', ['__proto__: forbidden_key']],
     ['{"raw":{},"other":{"__proto__":1}}', ['other.__proto__: forbidden_key']],
     ['{"other":{"raw":{"__proto__":1}}}', ['other.raw.__proto__: forbidden_key']],
-  ])('accepts any keys below the field of free-form data: %s', (text, expected) => {
+  ])('accepts any key only below the field of free-form data: %s', (text, expected) => {
     const { problem } = readStrictJson(Buffer.from(text), 'raw');
     expect(problem?.errors.map(({ field, code }) => `${field}: ${code}`) ?? []).toEqual(expected);
   });
@@ -142,7 +142,7 @@ describe('strict JSON', () => {
     );
   });
 
-  it('accepts every whole number that another JSON writer made of a double', () => {
+  it('accepts every number that JSON.stringify makes of a double', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(isKept(JSON.stringify(value))).toBe(true);

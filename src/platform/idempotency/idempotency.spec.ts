@@ -62,7 +62,7 @@ const transactions = new Transactions({
 const asItIs = (result: unknown): unknown => result;
 
 describe('a request with an Idempotency-Key', () => {
-  it('is rejected if another request used the key, also while that one is running', async () => {
+  it('is rejected if another request used the key, even while that request is running', async () => {
     const fingerprint = Buffer.from('another');
     const { request } = setUp({ fingerprint, under_way: true });
     await expect(request.begin()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
@@ -75,20 +75,20 @@ describe('a request with an Idempotency-Key', () => {
     expect(sent('find')).toEqual([]);
   });
 
-  it('ends its transaction with the response that a repetition committed meanwhile', async () => {
+  it('ends its transaction and returns the response that a repetition committed meanwhile', async () => {
     const { run } = setUp({});
     const error = await run(asItIs).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AnsweredBefore);
     expect(error).toMatchObject({ answer: { status: 201, body: '{"data":1}' } });
   });
 
-  it('is rejected if a repetition has taken the row', async () => {
+  it('is rejected if a repetition has taken over its row', async () => {
     const { rows, run } = setUp();
     rows['idempotency_remember'] = [];
     await expect(run(asItIs)).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  it('continues in a later transaction although it lost the row, without another check', async () => {
+  it('continues in a later transaction without another check, even if it lost its row', async () => {
     const { rows, run, sent } = setUp();
     await run(asItIs);
     rows['idempotency_remember'] = [];
@@ -97,7 +97,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(sent('lock')).toHaveLength(1);
   });
 
-  it('stores nothing in a transaction that ends after the response', async () => {
+  it('stores nothing in a transaction that ends after the response was sent', async () => {
     const { request, run, sent } = setUp();
     await request.answer({ status: 200, body: '{}' });
     await run(asItIs);
@@ -114,7 +114,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(sent('remember')).toHaveLength(1);
   });
 
-  it('replaces a provisional response by the response of the handler, sealed if the first was sealed', async () => {
+  it('replaces a provisional response by the response of the handler, sealed if the provisional response was sealed', async () => {
     const { request, run, stored } = setUp();
     await run(asItIs, { provisionalForMs: 5_000, secret: true });
     expect(stored().provisionalForMs).toBe(5_000);
@@ -125,7 +125,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(stored(1)).toEqual({ owner, status: 200, body, sealed: true, provisionalForMs: null });
   });
 
-  it('still answers if the final response cannot be stored', async () => {
+  it('returns the response even if the final response cannot be stored', async () => {
     const { rowsIn, request, run } = setUp();
     await run(asItIs, { provisionalForMs: 5_000 });
     rowsIn.mockRejectedValue(new Error('The database is away.'));
@@ -136,7 +136,7 @@ describe('a request with an Idempotency-Key', () => {
   it.each([
     ['nothing was remembered', false],
     ['the request was answered', true],
-  ])('releases nothing when %s', async (_, wasRemembered) => {
+  ])('does not release the key when %s', async (_, wasRemembered) => {
     const { request, run, sent } = setUp();
     if (wasRemembered) {
       await run(asItIs);

@@ -7,14 +7,14 @@ import {
 } from '@nestjs/common';
 import { createHash, hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, type Participant, type Tx } from '../database/transactions.js';
 import { AppError } from '../errors/app-error.js';
 import { AnsweredBefore } from '../http/answer.js';
 import type { Answer } from '../http/request.js';
 import { newId } from '../ids.js';
-import type { SealedColumn } from '../secrets/sealed-values.js';
+import type { SealedColumn } from '../secrets/secret-keys.js';
 import { SecretBox } from '../secrets/secret-box.js';
 
 /**
@@ -42,39 +42,15 @@ declare module 'fastify' {
   }
 }
 
-@Entity('idempotency_keys')
-export class IdempotencyKeyEntity {
-  @PrimaryColumn({ type: 'text' })
+/** Identifies a request and its repetitions. */
+interface Identity {
   readonly principal: string;
-
-  @PrimaryColumn({ type: 'text' })
   readonly key: string;
-
-  @Column({ type: 'bytea' })
   readonly fingerprint: Buffer;
-
-  @Column({ type: 'uuid' })
-  readonly owner: string;
-
-  @Column({ type: 'smallint' })
-  readonly status: number;
-
-  @Column({ type: 'text' })
-  readonly body: string;
-
-  @Column({ type: 'boolean' })
-  readonly sealed: boolean;
-
-  @Column({ type: 'timestamptz', nullable: true })
-  readonly provisional_until: Date | null;
-
-  @Column({ type: 'timestamptz', default: () => 'now()' })
-  readonly kept_at: Date;
 }
 
 /** Binds an encrypted response to its row. */
-const contextOf = ({ principal, key }: { readonly principal?: string; readonly key?: string }) =>
-  `idempotency:${principal}\n${key}`;
+const contextOf = ({ principal, key }: Partial<Identity>) => `idempotency:${principal}\n${key}`;
 
 /** Stored responses with a secret, such as a new API key. They are kept for one day. */
 export const REMEMBERED_SECRETS: SealedColumn = {
@@ -98,9 +74,11 @@ const FIND: Statement = {
       from idempotency_keys
      where principal = $1 and key = $2 and kept_at > now() - interval '24 hours'`,
 };
-type Found = Pick<IdempotencyKeyEntity, 'fingerprint' | 'status' | 'body' | 'sealed'> & {
+interface Found extends Answer {
+  readonly fingerprint: Buffer;
+  readonly sealed: boolean;
   readonly under_way: boolean;
-};
+}
 
 const REMEMBER: Statement = {
   name: 'idempotency_remember',
@@ -212,7 +190,7 @@ export class IdempotentRequest implements Idempotency {
   constructor(
     private readonly statements: Pick<Statements, 'rowsIn'>,
     private readonly secrets: Pick<SecretBox, 'open' | 'seal'>,
-    private readonly identity: Pick<IdempotencyKeyEntity, 'principal' | 'key' | 'fingerprint'>,
+    private readonly identity: Identity,
     private readonly reply: Pick<FastifyReply, 'statusCode'>,
   ) {}
 

@@ -28,7 +28,7 @@ describe('LimitCounter.chargeAddress', () => {
   const countOf = async (network: string): Promise<number> =>
     (await storage.peek(`address ${network}`, MINUTE, LIMIT.perMinute, LIMIT.name)).totalHits;
 
-  it('rejects all networks of a wider network that is full', async () => {
+  it('rejects every /64 network of a /48 network that has reached its limit', async () => {
     for (let subnet = 0; subnet < SITE_SHARE; subnet += 1) {
       for (let count = 0; count < LIMIT.perMinute; count += 1)
         expect(await charge(subnet)).toBe(200);
@@ -37,7 +37,7 @@ describe('LimitCounter.chargeAddress', () => {
     expect(headers['x-ratelimit-limit']).toBe(String(SITE_SHARE * LIMIT.perMinute));
   });
 
-  it('does not charge the wider network if the own network rejects the request', async () => {
+  it('does not charge the /48 network if the /64 network rejects the request', async () => {
     for (let count = 0; count < LIMIT.perMinute + 3; count += 1) await charge(1);
     expect(await countOf('2001:db8::/48')).toBe(LIMIT.perMinute);
   });
@@ -88,7 +88,7 @@ describe('FailureLimits', () => {
     expect(await failures.blocked('login', '2001:db8:2::1')).toBeUndefined();
   });
 
-  it('allows ten failed guesses of an account per minute and sixty per hour', async () => {
+  it('allows ten failed guesses of the password of an account per minute, and sixty per hour', async () => {
     const failed: number[] = [];
     for (let now = 0; now < 3_600_000; now += 1_000, jest.advanceTimersByTime(1_000)) {
       if (await failures.blocked('account', 'someone')) continue;

@@ -1,5 +1,5 @@
 import { type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import type { Reflector } from '@nestjs/core';
 import {
   InjectThrottlerOptions,
   InjectThrottlerStorage,
@@ -119,12 +119,9 @@ const NO_DECORATORS = { getAllAndOverride: () => undefined } as unknown as Refle
  */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
-  private readonly declared = new WeakMap<object, Limited | 'by method'>();
-
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
     @InjectThrottlerStorage() storage: LimitStorage,
-    private readonly handlers: Reflector,
     private readonly counter: LimitCounter,
     private readonly settings: Settings,
   ) {
@@ -134,7 +131,7 @@ export class RateLimitGuard extends ThrottlerGuard {
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const { caller, ip, method } = http.getRequest<FastifyRequest>();
-    const limit = this.limitOf(this.declarationOf(context), method, caller);
+    const limit = this.limitOf(context, method, caller);
     if (!limit) return true;
     const reply = http.getResponse<FastifyReply>();
     if (caller) await this.counter.charge(limit, `principal ${caller.name}`, reply);
@@ -143,17 +140,20 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 
   private limitOf(
-    declared: Limited | 'by method',
+    context: ExecutionContext,
     method: string,
     caller: Caller | undefined,
   ): NamedLimit | undefined {
+    const declared = Reflect.getMetadata(LIMITED, context.getHandler()) as Limited | undefined;
     if (typeof declared === 'object') return declared;
-    if (declared === 'none') return undefined;
     if (declared === 'login' || declared === 'logout') {
       return caller ? undefined : { name: declared, perMinute: STRANGERS_PER_MINUTE };
     }
-    const byMethod = method === 'GET' || method === 'HEAD' ? 'read' : 'write';
-    const name = declared === 'by method' ? byMethod : declared;
+    // By default, handlers with a role are limited; health, metrics, documents and receipts are not.
+    if (declared === 'none' || (!declared && !requiredRole(accessOf(context) ?? 'public'))) {
+      return undefined;
+    }
+    const name = declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
     const perMinute = this.perMinute(name, caller);
     return perMinute > 0 ? { name, perMinute } : undefined;
   }
@@ -169,19 +169,6 @@ export class RateLimitGuard extends ThrottlerGuard {
     const isRaised = caller?.limit_class === 'integration' && name !== 'triage' && configured > 0;
     const ofClass = isRaised ? Math.max(configured, INTEGRATION_LIMITS[name]) : configured;
     return caller?.limits?.[name] ?? ofClass;
-  }
-
-  /** By default, handlers with a role are limited; health, metrics, documents and receipts are not. */
-  private declarationOf(context: ExecutionContext): Limited | 'by method' {
-    const handler = context.getHandler();
-    let declared = this.declared.get(handler);
-    if (!declared) {
-      const isForRoles = requiredRole(accessOf(context) ?? 'public') !== undefined;
-      const own = this.handlers.getAllAndOverride<Limited | undefined>(LIMITED, [handler]);
-      declared = own ?? (isForRoles ? 'by method' : 'none');
-      this.declared.set(handler, declared);
-    }
-    return declared;
   }
 }
 

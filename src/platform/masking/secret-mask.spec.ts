@@ -68,7 +68,7 @@ describe('SecretMask', () => {
     expect(new SecretMask([user]).mask(`a ${shown} b`)).toBe('a [secret] b');
   });
 
-  it('masks a secret that another secret begins with, and secrets that overlap', () => {
+  it('masks a secret that is the beginning of another secret, and secrets that overlap', () => {
     for (const secrets of [
       ['abcdef', 'abcdefghij'],
       ['abcdefghij', 'abcdef'],
@@ -90,7 +90,7 @@ describe('SecretMask', () => {
       [`pin ${base64('Ab1')} ok`, 'pin [secret] ok'],
       [`pin ${hex('Ab1')} ok`, 'pin [secret] ok'],
       ['[k=9]', '[[secret]]'],
-    ])('masks it where it stands alone: %s', (text, shown) => {
+    ])('masks the secret where it is a separate word: %s', (text, shown) => {
       expect(mask.mask(text)).toBe(shown);
     });
 
@@ -100,7 +100,7 @@ describe('SecretMask', () => {
       'ab12',
       '77 of 17',
       'The host was isolated at 12:34:56 by 10.1.2.3.',
-    ])('leaves a longer word unchanged: %s', (text) => expect(mask.mask(text)).toBe(text));
+    ])('leaves longer words unchanged: %s', (text) => expect(mask.mask(text)).toBe(text));
   });
 
   it('leaves a text without a secret unchanged', () => {
@@ -111,7 +111,7 @@ describe('SecretMask', () => {
   });
 
   it.each(Object.entries(FORMS).filter(([name]) => !name.includes('case')))(
-    'shows no part of a secret when the cut goes through this form of it: %s',
+    'shows no part of a secret if the text is cut inside this form of the secret: %s',
     (_, encode) => {
       const encoded = encode(PLAIN);
       const mask = new SecretMask([PLAIN, 'ordinary-secret']);

@@ -18,7 +18,7 @@ describe('ScrapedGauges', () => {
     for (const name of names) if (!known.includes(name)) register.removeSingleMetric(name);
   });
 
-  it('reads at each scrape, once for concurrent scrapes', async () => {
+  it('reads the values at each scrape, but only once for concurrent scrapes', async () => {
     const gauge = newGauge();
     const read = jest.fn(async () => 7);
     new ScrapedGauges().register(nameOf(gauge), read);
@@ -39,7 +39,7 @@ describe('ScrapedGauges', () => {
     expect(text).toMatch(new RegExp(`^${nameOf(good)} 3$`, 'm'));
   });
 
-  it('shows one value per label, and none if the read fails', async () => {
+  it('shows one value per label, and no value if the read fails', async () => {
     const gauge = newGauge('status');
     const values = [
       [{ status: 'queued' }, 3],
@@ -64,7 +64,7 @@ describe('ScrapedGauges', () => {
     expect((await gauge.get()).values.map(({ labels }) => labels)).toEqual([{ name: 'new' }]);
   });
 
-  it('creates the series of a counter before a scrape, and shows the counter even if that fails', async () => {
+  it('creates the series of a counter before a scrape, and shows the counter even if the creation fails', async () => {
     const counter = new Counter({
       name: 'labelled_counter',
       help: 'Of a test.',
@@ -78,7 +78,7 @@ describe('ScrapedGauges', () => {
     expect(await values()).toEqual([1]);
   });
 
-  it('releases a gauge when its app ends, unless another app has taken it over', async () => {
+  it('releases a gauge when its app ends, unless another app has taken over the gauge', async () => {
     const gauge = newGauge();
     const [first, second] = [new ScrapedGauges(), new ScrapedGauges()];
     first.register(nameOf(gauge), () => 1);

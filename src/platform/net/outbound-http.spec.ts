@@ -78,7 +78,7 @@ describe('OutboundHttp', () => {
       }
     });
 
-    it('refuses a name with one private address among public ones', async () => {
+    it('refuses a name with one private address among public addresses', async () => {
       const mixed = client([], new FakeResolver([['93.184.216.34', '10.0.0.1']]));
       await expect(mixed.request(post('http://vendor.example'))).rejects.toThrow(
         TargetRefusedError,
@@ -93,7 +93,7 @@ describe('OutboundHttp', () => {
     );
   });
 
-  describe("when the target is the operator's", () => {
+  describe('when the operator configured the target', () => {
     const own = (url: string): OutboundRequest => post(url, { operatorsTarget: true });
 
     it.each(['127.0.0.1', 'model.internal'])('reaches %s in a private network', async (host) => {
@@ -189,7 +189,7 @@ describe('OutboundHttp', () => {
     },
   );
 
-  it('returns the first answer when the vendor sends two', async () => {
+  it('returns the first answer when the vendor sends two answers', async () => {
     vendor.behave('answer-twice');
     expect((await http.request(post(vendor.url))).status).toBe(200);
   });
@@ -200,7 +200,7 @@ describe('OutboundHttp', () => {
     expect((await http.request(post(vendor.url))).text).toContain('<html>');
   });
 
-  it('stores a response that arrives byte by byte in about as much memory as it has bytes', async () => {
+  it('needs only about the size of a response as memory, even if the response arrives byte by byte', async () => {
     vendor.behave('byte-by-byte');
     const { body } = await http.request(post(vendor.url));
     expect(body).toHaveLength(BYTES_ONE_BY_ONE);

@@ -108,7 +108,7 @@ describe('OutboundSmtp', () => {
     await expect(smtp().greet(at({ port }), 5_000)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('survives a server that continues after the end', async () => {
+  it('returns the reply even if the server misbehaves after QUIT', async () => {
     server.tricks.set('QUIT', 'flood');
     expect(await smtp().deliver(at(), MAIL, departure())).toMatchObject({ code: 250 });
     server.tricks.set('QUIT', 'drop');

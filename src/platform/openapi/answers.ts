@@ -153,33 +153,3 @@ export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 /** Returns the schema name of a word: `isolate_host` is `IsolateHost`. */
 export const pascal = (name: string) =>
   name.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-/** Returns the schemas of the fields of a class, for a schema that no class describes. */
-export function propertySchemas(type: new () => object): Record<string, SchemaObject> {
-  const fields: unknown = Reflect.getMetadata(
-    'swagger/apiModelPropertiesArray',
-    type.prototype as object,
-  );
-  const names = (fields as string[]).map((field) => field.slice(1));
-  return Object.fromEntries(names.map((name) => [name, propertySchema(type, name)]));
-}
-
-function propertySchema(type: new () => object, name: string): SchemaObject {
-  const said: unknown = Reflect.getMetadata(
-    'swagger/apiModelProperties',
-    type.prototype as object,
-    name,
-  );
-  const { isArray, enumName, ...schema } = said as Record<string, unknown>;
-  delete schema.required;
-  delete schema.selfRequired;
-  if (typeof enumName !== 'string') {
-    if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
-    return schema;
-  }
-  const words = ref(enumName);
-  if (isArray) return { ...schema, items: words };
-  delete schema.type;
-  delete schema.enum;
-  return { ...schema, allOf: [words] };
-}

@@ -108,7 +108,7 @@ describe('SecretKeys', () => {
     ['in hexadecimal', randomBytes(32).toString('hex')],
     ['that is not base64', 'not base64 at all'],
     ['whose second key is too short', `${randomBytes(32).toString('base64')},short`],
-  ])('refuses a setting %s, without repeating it', (_, value) => {
+  ])('refuses a setting %s, and does not show the setting in the error', (_, value) => {
     expect(() => loadSettings({ SECRETS_KEY: value })).toThrow(
       /^SECRETS_KEY must be comma-separated base64 keys of 32 bytes each\.$/,
     );

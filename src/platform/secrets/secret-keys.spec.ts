@@ -38,13 +38,13 @@ describe('loadSecretKeys', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('throws one line for an external database without a key', () => {
+  it('throws a one-line error for an external database without a key', () => {
     const load = (): unknown => boxOf({ DATABASE_URL: 'postgres://db/name' });
     expect(load).toThrow(/^DATABASE_URL requires SECRETS_KEY: [^\n]+\.$/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('creates a key file for the embedded database that only its owner can read, and reuses it', () => {
+  it('creates a key file for the embedded database, readable only by its owner, and reuses the file', () => {
     const sealed = boxOf().seal('x', 'c');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
@@ -72,7 +72,7 @@ describe('loadSecretKeys', () => {
     ['without content', ''],
     ['with something else', 'no key'],
     ['with a short key', randomBytes(16).toString('base64')],
-  ])('refuses a file %s, without repeating its contents', (_, content) => {
+  ])('refuses a file %s, and does not show its contents in the error', (_, content) => {
     boxOf();
     writeFileSync(file, content);
     expect(() => boxOf()).toThrow(

@@ -21,9 +21,10 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { version } from '../config/process.js';
 import { newId } from '../ids.js';
-import { type Attributes, type Span, type TracingLog, traceWith, type Work } from './tracing.js';
+import { type Attributes, type Span, traceWith, type Work } from './tracing.js';
 import { parseTraceParent, type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { visibleStart } from '../text.js';
 
@@ -37,7 +38,7 @@ const LONGEST_TEXT = 4_096;
 export function startTracing(
   endpoint: string,
   sampledShare: number,
-  log: TracingLog,
+  log: Pick<Logger, 'info' | 'warn'>,
 ): () => Promise<void> {
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const share = new TraceIdRatioBasedSampler(sampledShare);
@@ -120,7 +121,7 @@ function spanContextOf(traceparent: string | undefined): SpanContext | undefined
 const LONGEST_REASON = 200;
 
 /** Logs once that the collector rejects spans, and once that it accepts them again. */
-function logOutages(exporter: SpanExporter, log: TracingLog): SpanExporter {
+function logOutages(exporter: SpanExporter, log: Pick<Logger, 'info' | 'warn'>): SpanExporter {
   let isAway = false;
   const tell = ({ code, error }: ExportResult): void => {
     if (isAway === (code !== ExportResultCode.SUCCESS)) return;

@@ -124,7 +124,7 @@ describe('tracing', () => {
     },
   );
 
-  it('logs once that the collector rejects spans, without its key, and once that it accepts them again', async () => {
+  it('logs once, without the key, that the collector rejects spans, and once that it accepts spans again', async () => {
     collector.behaviour = 'refuse';
     await start({ OTEL_EXPORTER_OTLP_HEADERS: `x-key=${KEY}` });
     const refused = async (times: number): Promise<void> => {
@@ -145,7 +145,7 @@ describe('tracing', () => {
     expect(said.join()).not.toContain(KEY);
   });
 
-  it('bounds the spans for a hanging collector and does not wait for it at the end', async () => {
+  it('keeps a limited number of spans while the collector hangs, and does not wait for the collector when the service stops', async () => {
     collector.behaviour = 'hang';
     await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '3000' });
     spend(10_000);

@@ -92,8 +92,3 @@ export function codeOf(error: unknown): string {
   const said = [code, name].find((one) => typeof one === 'string' && CODE.test(one));
   return typeof said === 'string' ? said : 'unknown';
 }
-
-export interface TracingLog {
-  info(line: string): void;
-  warn(line: string): void;
-}

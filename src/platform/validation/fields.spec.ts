@@ -88,7 +88,7 @@ const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
 ];
 
 describe('the decorators of fields', () => {
-  it.each(KINDS)('describe %s in the contract as they validate it', (...row) => {
+  it.each(KINDS)('describe %s in the contract as strictly as they validate it', (...row) => {
     const [, kind, contract, right, wrong, code] = row;
     expect(contractOf(kind)).toMatchObject(contract);
     expect(errorsOf(kind, { reason: right })).toEqual([]);

@@ -135,7 +135,7 @@ describe('the errors of a field', () => {
   });
 });
 
-describe('the errors of a body', () => {
+describe('the errors of a request', () => {
   it('report unknown fields together with the other errors', () => {
     expect(errorsOf({ other: 1, step: { more: 1 } })).toEqual([
       { field: 'other', code: 'unknown_field', message: 'other is not a known field.' },
@@ -144,7 +144,7 @@ describe('the errors of a body', () => {
     ]);
   });
 
-  it('name query parameters in a query', () => {
+  it('call an unknown field of a query a query parameter', () => {
     const errors = errorsOf({ name: 'aa', other: '1' }, StepDto, 'query');
     expect(errors.map(({ message }) => message)).toEqual(['other is not a known query parameter.']);
   });
@@ -156,12 +156,12 @@ describe('the errors of a body', () => {
     ],
     ['items', (length) => ({ steps: Array.from({ length }, () => ({})) })],
     ['items of another kind', (length) => ({ steps: Array<null>(length).fill(null) })],
-  ])('cost linear time for a body full of %s', async (_, make) => {
+  ])('are found in linear time in a body full of %s', async (_, make) => {
     expect(errorsOf(make(80_000)).length).toBeGreaterThan(0);
     expect(await cost((length) => errorsOf(make(length)), 80_000)).toBeLessThan(LINEAR);
   });
 
-  it('do not split a character of a long name', () => {
+  it('do not split a character of a long field name', () => {
     const [error] = errorsOf({ [`${'x'.repeat(99)}😀`]: 1 });
     expect(error?.field).toBe(`${'x'.repeat(99)}\ufffd`);
   });
@@ -199,7 +199,7 @@ async function broken(object: object): Promise<string[]> {
   );
 }
 
-describe('cached rules', () => {
+describe('cached validation rules', () => {
   it('apply own and inherited rules to every object of a class', async () => {
     for (let time = 0; time < 3; time += 1) {
       expect(await broken(objectOf(Named, { name: 'far too long' }))).toEqual(['name maxLength']);

@@ -1,8 +1,8 @@
 // SQL: events are inserted in the statement of their change.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock.js';
-import { Statements } from '../database/statements.js';
-import { RowsAtCommit, afterCommit, type Tx } from '../database/transactions.js';
+import { RowsAtCommit, Statements } from '../database/statements.js';
+import { afterCommit, type Tx } from '../database/transactions.js';
 import { newId } from '../ids.js';
 import type { Again, EventFilter } from './kind.js';
 import { Work } from './work.js';
@@ -52,7 +52,11 @@ export function eventRows(events: readonly DomainEvent[]): string {
   );
 }
 
-const INSERT = { name: 'domain-events-insert', text: insertEvents('$1') };
+const INSERT = {
+  parameters: 1,
+  text: (parameter: number) => insertEvents(`$${parameter}`),
+  values: (events: readonly DomainEvent[]) => [eventRows(events)],
+};
 
 const SET_SIZE = 100;
 const PLACES = 2;
@@ -67,21 +71,25 @@ export const kindOfHandler = (name: string): string => `event.${name}`;
  */
 @Injectable()
 export class DomainEvents {
-  private readonly atCommit = new RowsAtCommit<DomainEvent>((tx, events) => this.write(tx, events));
+  private readonly atCommit: RowsAtCommit<DomainEvent>;
 
   constructor(
     private readonly work: Work,
-    private readonly statements: Statements,
+    statements: Statements,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.atCommit = new RowsAtCommit(statements, 'events', INSERT);
+  }
 
   /** Records events in the transaction of the change: written immediately before the commit, handled right after it. */
   async record(tx: Tx, ...events: readonly NewEvent[]): Promise<void> {
+    if (events.length === 0) return;
     const now = this.clock.now();
     this.atCommit.add(
       tx,
       events.map((event) => eventOf(event, now)),
     );
+    afterCommit(tx, () => this.wake());
   }
 
   /** Starts the handlers. Must be called after the commit of a statement that inserts event rows (see insertEvents). */
@@ -116,10 +124,5 @@ export class DomainEvents {
         return new Map(rows.filter(({ data }) => early.has(data)).map((row) => [row, again]));
       },
     });
-  }
-
-  private async write(tx: Tx, events: readonly DomainEvent[]): Promise<void> {
-    await this.statements.rowsIn(tx, INSERT, [eventRows(events)]);
-    afterCommit(tx, () => this.wake());
   }
 }

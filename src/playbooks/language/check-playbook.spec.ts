@@ -155,7 +155,7 @@ describe('checkPlaybook', () => {
   });
 
   it.each(['has(steps.step_1.result)', 'steps.step_2.result.success', 'steps["x"].result.success'])(
-    'rejects %s, which reads no earlier step',
+    'rejects %s, which does not name an earlier step',
     (condition) => {
       const [{ message } = { message: '' }] = checkPlaybook(withSteps({}, { condition }, {}));
       expect(message).toMatch(/: There is no \w+ in the earlier steps\.$/);
@@ -163,7 +163,7 @@ describe('checkPlaybook', () => {
   );
 
   it.each(['9223372036854775807', '-9223372036854775808', '0x7fffffffffffffff', '0'])(
-    'accepts the whole number %s',
+    'accepts the whole number %s in a condition',
     (number) => {
       expect(ofCondition(`${number} < 1.5`)).toEqual([]);
     },
@@ -188,14 +188,14 @@ describe('checkPlaybook', () => {
   });
 
   it.each([60, '{{ variables.minutes }}', '{{ incident.raw_data.minutes }}', '{{ 5 * 12 }}'])(
-    'accepts %j as a whole number',
+    'accepts %j as the value of a parameter that is a whole number',
     (value) => {
       expect(ofMinutes(value)).toEqual([]);
     },
   );
 
   it.each(['60', 1.5, null, '{{ "60" }}', '{{ variables.note }}', '6{{ 0 }}', '{{ 5 }} '])(
-    'rejects %j as a whole number',
+    'rejects %j as the value of a parameter that is a whole number',
     (value) => {
       expect(ofMinutes(value)).toMatchObject([{ field: 'steps.0.parameters.duration_minutes' }]);
     },
@@ -215,14 +215,14 @@ describe('checkPlaybook', () => {
     [{ parameters: { message_id: 'm', constructor: 'x' } }, 'parameters.constructor'],
     [{ action: 'scan_host', parameters: { host_id: 'h', scan_type: 'x' } }, 'parameters.scan_type'],
     [{ action: 'lookup_ip', parameters: { ip: '10.0.0.0/8' } }, 'parameters.ip'],
-  ])('rejects the step %j at the field %s', (step, field) => {
+  ])('rejects the step %j and names the field %s', (step, field) => {
     const [error, ...more] = checkPlaybook(withSteps(step));
     expect(error).toMatchObject({ field: `steps.0.${field}`, code: 'playbook' });
     expect(error!.message).toMatch(/^steps\.0\..* .*\.$/);
     expect(more).toEqual([]);
   });
 
-  it('rejects the name of an earlier step', () => {
+  it('rejects a step with the name of an earlier step', () => {
     const twice = checkPlaybook(withSteps({ name: 'a' }, { name: 'a' }));
     expect(twice.map(told)).toEqual(['steps.1.name']);
   });
@@ -232,7 +232,7 @@ describe('checkPlaybook', () => {
     expect(checkPlaybook({ variables, steps: [] })).toMatchObject([{ field: `variables.${name}` }]);
   });
 
-  it('rejects a definition that is too long, and too many expressions', () => {
+  it('rejects a definition that is too long or has too many expressions', () => {
     expect(checkPlaybook({ variables: { a: 'x'.repeat(140_000) }, steps: [] })).toMatchObject([
       { field: '' },
     ]);

@@ -72,7 +72,7 @@ describe('decideStep', () => {
     });
   });
 
-  it('keeps addresses in parameters that are not for people', () => {
+  it('keeps addresses unchanged in parameters that are not for people', () => {
     const parameters = {
       recipient: '{{ incident.raw_data.sender }}',
       subject: 's',
@@ -126,7 +126,7 @@ describe('decideStep', () => {
       'verdict.classification == "malicious" && verdict.recommended_actions.exists(a, a == "block_sender")',
       'run',
     ],
-  ])('returns for the condition %s: %s', (condition, decision) => {
+  ])('given the condition %s, decides: %s', (condition, decision) => {
     expect(ofCondition(condition).kind).toBe(decision);
   });
 
@@ -134,7 +134,7 @@ describe('decideStep', () => {
     ['incident.raw_data.other == 1', 19, 'incident.raw_data.other does not exist.'],
     ['incident.raw_data.count.unit == 1', 25, 'incident.raw_data.count.unit does not exist.'],
     ['incident.raw_data["no key"] == 1', 1, 'incident.raw_data["no key"] does not exist.'],
-    ['incident.raw_data.count', 1, 'This takes true or false, and here is a number.'],
+    ['incident.raw_data.count', 1, 'The value must be true or false, but it is a number.'],
     [
       'incident.raw_data.count.contains("5")',
       25,
@@ -143,14 +143,14 @@ describe('decideStep', () => {
     ['incident.raw_data.urls[7] == ""', 1, 'The list has no item there.'],
     ['steps.skipped.result.success', 15, 'steps.skipped.result does not exist.'],
     ['1 / 0 == 1', 1, 'Division by zero.'],
-  ])('fails if %s has no value, with the position %d', (condition, position, problem) => {
+  ])('if %s has no value, fails and names the position %d', (condition, position, problem) => {
     expect(ofCondition(condition)).toEqual({
       kind: 'error',
       message: `steps.0.condition at character ${position}: ${problem}`,
     });
   });
 
-  it('fails with the position in the template', () => {
+  it('names the position in the template when it fails', () => {
     expect(reasonOf('Seen: {{ incident.raw_data.other }}')).toEqual({
       kind: 'error',
       message: 'steps.0.parameters.reason at character 28: incident.raw_data.other does not exist.',
@@ -212,10 +212,13 @@ describe('decideStep', () => {
     ['has(steps.later.result) || true', 'run', true],
     ['steps.later.result.success && false', 'skip', false],
     ['steps.later.result.success ? 1 / 0 == 1 : true', 'undecided', true],
-  ])('decides %s with an unknown result as %s', (condition, kind, hasParameters) => {
-    const decision = ofCondition(condition, { steps: { later: undefined } });
-    expect([decision.kind, 'parameters' in decision]).toEqual([kind, hasParameters]);
-  });
+  ])(
+    'given the condition %s with an unknown result, decides: %s',
+    (condition, kind, hasParameters) => {
+      const decision = ofCondition(condition, { steps: { later: undefined } });
+      expect([decision.kind, 'parameters' in decision]).toEqual([kind, hasParameters]);
+    },
+  );
 
   it('is undecided without parameters if a template reads an unknown result', () => {
     const steps = { later: undefined };
@@ -242,14 +245,14 @@ describe('decideStep', () => {
     expect(ofCondition('int(incident.raw_data.id) == 12345678901234567', raw).kind).toBe('run');
   });
 
-  it('has an empty incident and verdict in a run without an incident', () => {
+  it('uses an empty incident and an empty verdict in a run without an incident', () => {
     const none = { incident: undefined };
     expect(ofCondition('has(incident.title) || has(verdict.model)', none).kind).toBe('skip');
     expect(ofCondition('incident.title == ""', none).kind).toBe('error');
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length'])(
-    'reads %s only as a key',
+    'reads %s only as a key of the data',
     (key) => {
       const absent = ofCondition(
         `has(incident.raw_data.${key}) || has(incident.${key}) || "${key}" in incident.raw_data`,
@@ -297,12 +300,12 @@ function problemsOf(condition: string) {
 }
 
 describe('valuesOf', () => {
-  it('returns the incident as the API does, with its verdict in `verdict`', () => {
+  it('returns the incident in the format of the API, and its verdict in `verdict`', () => {
     expect(values.get('incident')).toEqual(incident);
     expect(values.get('verdict')).toEqual({ ...(verdict as object), recommended_actions });
   });
 
-  it('returns only fields that the check accepts', () => {
+  it('returns only fields that checkPlaybook accepts', () => {
     for (const root of ['incident', 'verdict'] as const) {
       const fields = Object.keys(values.get(root) as object);
       expect(fields.flatMap((field) => problemsOf(`has(${root}.${field})`))).toEqual([]);

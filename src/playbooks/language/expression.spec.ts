@@ -15,7 +15,7 @@ function said(condition: string): string[] {
   );
 }
 
-describe('messages of the CEL library', () => {
+describe('an error message of the CEL library', () => {
   it.each([
     ['', 'Unexpected token: EOF.'],
     ['size(incident.title', 'Expected RPAREN, got EOF.'],
@@ -35,7 +35,7 @@ describe('messages of the CEL library', () => {
     ['variables.minutes.contains("a")', "There is no function 'double.contains(string)'."],
     ['incident.title || true', "Logical operator requires bool operands, got 'string'."],
     ['has(incident)', 'Only single fields of incident can be read, such as incident.name.'],
-  ])('%j: %s', (condition, sentence) => {
+  ])('for %j is: %s', (condition, sentence) => {
     expect(said(condition)).toEqual([sentence]);
   });
 });

@@ -104,7 +104,7 @@ describe('a hostile step', () => {
     ],
     ['reads times', each('timestamp("2026-01-01T00:00:00Z").getHours() == 77'), {}],
     ['reads durations', each(`duration("${'1h'.repeat(20)}") == duration("1m")`), {}],
-  ])('ends at the same cost each time if it %s', (_, condition, more) => {
+  ])('ends with the same decision each time if it %s', (_, condition, more) => {
     expect(condition.length).toBeLessThan(2_000);
     const context = contextWith({ l: LIST, ...more });
     const decide = () => decided(step(condition), context);

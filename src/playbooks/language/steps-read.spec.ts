@@ -22,11 +22,14 @@ describe('stepsUnderVerdict', () => {
     ['// verdict\n true', false],
     ['verdict ==', true],
     ['', true],
-  ])('returns whether a step depends on the verdict: condition %j, %s', (condition, expected) => {
-    expect(under(step('a', condition))).toEqual(expected ? ['a'] : []);
-  });
+  ])(
+    'given the condition %j, returns that the step depends on the verdict: %s',
+    (condition, expected) => {
+      expect(under(step('a', condition))).toEqual(expected ? ['a'] : []);
+    },
+  );
 
-  it('returns the steps that read the outcomes of such steps', () => {
+  it('returns the steps that read the outcome of a step that depends on the verdict', () => {
     const steps = [
       step('free', 'incident.severity == "high"'),
       step('asks', ASKS),
@@ -38,7 +41,7 @@ describe('stepsUnderVerdict', () => {
     expect(under(...steps)).toEqual(['asks', 'follows', 'tells', 'last']);
   });
 
-  it('returns a step that reads the outcome of a step with the classification in its text, but not that step', () => {
+  it('given a step with the classification in its text, returns the steps that read its outcome, but not the step', () => {
     const steps = [
       step('tells', undefined, '{{ incident.classification }}'),
       step('apart'),
@@ -47,7 +50,7 @@ describe('stepsUnderVerdict', () => {
     expect(under(...steps)).toEqual(['reads']);
   });
 
-  it('returns all steps after a step whose failure ends the run', () => {
+  it('returns all steps after a step that depends on the verdict and whose failure ends the run', () => {
     const [before, after, last] = [stopping(step('before')), step('after'), step('last')];
     expect(under(before, stopping(step('asks', ASKS)), after, last)).toEqual([
       'asks',
@@ -57,7 +60,7 @@ describe('stepsUnderVerdict', () => {
     expect(under(before, step('asks', ASKS), after, stopping(last))).toEqual(['asks']);
   });
 
-  it('returns all steps after a step that depends on the verdict through another step and can end the run', () => {
+  it('returns all steps after a step that can end the run and depends on the verdict through another step', () => {
     const reads = stopping(step('reads', 'steps.asks.result.success'));
     expect(under(step('asks', ASKS), step('apart'), reads, step('after'))).toEqual([
       'asks',

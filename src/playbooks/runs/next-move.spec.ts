@@ -108,7 +108,7 @@ describe('advance', () => {
     expect(told).toEqual([{ s0: { result } }]);
   });
 
-  it('ends the run if an action fails, with the name of the step', async () => {
+  it('ends the run with an error that names the step if an action fails', async () => {
     const result = { success: false, message: 'The vendor said no.' };
     const open = reached(0, { action: action('failed', { result }) });
     expect(await next(STEPS, [open], script().decider)).toMatchObject({
@@ -139,7 +139,7 @@ describe('advance', () => {
     });
   });
 
-  it('requests the action again if a shared action was rejected for another incident, but not if the approval expired', async () => {
+  it('requests the action again if a shared action was rejected for another incident, but not if its approval expired', async () => {
     const steps = [step('s0')];
     const shared = { borrowed: true, elsewhere: true };
     const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'No.', ...shared });
@@ -169,7 +169,7 @@ describe('advance', () => {
     expect(told[1]).toEqual({ s0: { result: { success: false, message: 'no such key' } } });
   });
 
-  it('passes no result of a skipped step', async () => {
+  it('passes no result of a skipped step to later steps', async () => {
     const { decider, told } = script(RUN);
     await next(STEPS, [reached(0, { status: 'skipped' })], decider);
     expect(told).toEqual([{ s0: {} }]);
@@ -193,13 +193,13 @@ describe('advance', () => {
   });
 });
 
-describe('advance with actions that end at once', () => {
+describe('advance, with actions that end immediately', () => {
   const result = { success: true, message: 'Simulated.', simulated: true as const };
   const done = action('completed', { result });
   const statuses = (steps: readonly { readonly status: string }[]) =>
     steps.map(({ status }) => status);
 
-  it('continues to the end', async () => {
+  it('continues to the end of the playbook', async () => {
     const { decider, told } = script(RUN, SKIP, RUN);
     const taken = await next(STEPS, [], decider, done, done);
     expect(statuses(taken.steps)).toEqual(['completed', 'skipped', 'completed']);

@@ -17,7 +17,7 @@ describe('variableErrors', () => {
     ['people', []],
     ['limits', { other: 1 }],
     ['note', 'any type'],
-  ])('accepts a new value of %s', (name, value) => {
+  ])('accepts another value of the same type for %s', (name, value) => {
     expect(variableErrors(DEFAULTS, { [name]: value })).toEqual([]);
   });
 
@@ -28,7 +28,7 @@ describe('variableErrors', () => {
     ['people', { 0: 'alice' }, 'is_array'],
     ['limits', [3], 'is_json_object'],
     ['limits', null, 'is_json_object'],
-  ])('rejects another type of %s: %j', (name, value, code) => {
+  ])('rejects a value of another type for %s: %j', (name, value, code) => {
     const errors = variableErrors(DEFAULTS, { [name]: value });
     expect(errors).toEqual([expect.objectContaining({ field: `variables.${name}`, code })]);
   });

@@ -29,17 +29,17 @@ describe('levelsOf', () => {
     step('both', { condition: BY_VERDICT, approval_level: 'manager' }),
   ];
 
-  it('returns the levels of the steps if a person starts the run', async () => {
+  it('returns the levels that the steps define if a person starts the run', async () => {
     const levels = await levelsOf(playbook(steps), false);
     expect(levels).toEqual(['none', 'senior', 'none', 'manager']);
   });
 
-  it('returns at least analyst for a step of an automatic run that reads the verdict', async () => {
+  it('returns at least analyst for a step that reads the verdict in an automatic run', async () => {
     const levels = await levelsOf(playbook(steps), true);
     expect(levels).toEqual(['none', 'senior', 'analyst', 'manager']);
   });
 
-  it('returns the levels of the steps if a manager trusts the verdict', async () => {
+  it('returns the levels that the steps define if a manager trusts the verdict', async () => {
     const trusting = playbook(steps, { trust_verdict: true });
     const levels = await levelsOf(trusting, true);
     expect(levels).toEqual(['none', 'senior', 'none', 'manager']);

@@ -43,7 +43,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     expect(checkPlaybook(playbook.definition)).toEqual([]);
   });
 
-  it('shows values of the incident on one line, shortened, without links and mentions', () => {
+  it('shows values of the incident on one line, shortened, and without links or mentions', () => {
     const words = `a\nVerdict: benign <!channel> @here [click](https://evil.example/)\u202e ${'x'.repeat(4_000)}`;
     const said = Object.fromEntries(Object.keys(INCIDENT_FIELDS).map((key) => [key, words]));
     const { recipient } = MAIL;
@@ -88,7 +88,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     expect(ticket).toMatch(NAMED[playbook.name]!);
   });
 
-  it('evaluates all steps with any single field, with and without a verdict', () => {
+  it('can evaluate all steps if the incident has only one field, with and without a verdict', () => {
     const all = {
       ...MAIL,
       recipients: 'b@example.com, c@example.com',
@@ -107,7 +107,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     }
   });
 
-  it('skips the steps without a target', () => {
+  it('skips steps that have no target', () => {
     const taken = Object.entries(decisionsOf(playbook, {}, 'malicious'))
       .filter(([, decision]) => decision !== 'skip')
       .map(([name]) => name);

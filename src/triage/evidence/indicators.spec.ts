@@ -13,7 +13,7 @@ const inText = (text: string) => found({ body: text });
 const SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 describe('extractIndicators', () => {
-  it('gives each indicator an id, its pointers and one normal form', () => {
+  it('gives each indicator an id, its pointers and a normal form', () => {
     const rawData = {
       sender: 'Bob <BOB@Evil.Example>',
       links: ['see hxxps://EVIL[.]example/Login', 'https://evil.example/Login'],
@@ -78,7 +78,7 @@ describe('extractIndicators', () => {
       'd41d8cd98f00b204e9800998ecf8427e;da39a3ee5e6b4b0d3255bfef95601890afd80709',
       ['hash d41d8cd98f00b204e9800998ecf8427e', 'hash da39a3ee5e6b4b0d3255bfef95601890afd80709'],
     ],
-  ])('finds in the text %j the indicators %j', (text, indicators) => {
+  ])('given the text %j, finds the indicators %j', (text, indicators) => {
     expect(inText(text)).toEqual(indicators);
   });
 
@@ -121,7 +121,7 @@ describe('extractIndicators', () => {
     ]);
   });
 
-  it('finds the address in a user name that is an address', () => {
+  it('finds the mail address in a user name that is a mail address', () => {
     expect(found({ user: 'Alice@Corp.Example' })).toEqual([
       'user alice@corp.example',
       'email alice@corp.example',
@@ -161,7 +161,7 @@ describe('extractIndicators', () => {
     expect(() => extractIndicators(rawData)).not.toThrow();
   });
 
-  it('ignores a host that is longer than a domain can be, at any place of an address', () => {
+  it('ignores a host that is too long for a domain, in any part of a URL', () => {
     const host = `${'语'.repeat(300)}.cc`;
     for (const url of [
       `http://${host}/`,
@@ -204,7 +204,7 @@ describe('extractIndicators', () => {
     expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
   });
 
-  it('counts each part of a word and each URL in a URL as effort', () => {
+  it('counts each part of a word, and each URL inside a URL, against the limit of effort', () => {
     const parts = Array.from({ length: 300 }, (_, at) => `a${at}.example`).join(':');
     const nested = Array.from({ length: 8 }, (_, at) => `u=https%3A%2F%2Fb${at}.example`);
     for (const word of [parts, `https://a.example/?${nested.join('&')}`]) {

@@ -176,7 +176,7 @@ describe('mailAuthentication', () => {
     expect(dkim).toBeUndefined();
   });
 
-  it('reads fields with true or false', () => {
+  it('reads fields that are true or false', () => {
     expect(mailAuthentication({ spf_pass: false, dkim_valid: true, dmarc: false })).toMatchObject({
       spf: { result: 'fail' },
       dkim: { result: 'pass' },
@@ -184,7 +184,7 @@ describe('mailAuthentication', () => {
     });
   });
 
-  it('never attributes a value in the head of a mail to the gateway', () => {
+  it('never attributes a value in the headers of a mail to the gateway', () => {
     const forged = { dmarc: 'pass', 'X-Auth': 'x', spf: 'pass' };
     for (const headers of [forged, [{ name: 'dmarc', value: 'pass' }]]) {
       expect(mailAuthentication({ headers }).dmarc).toMatchObject({ said_by: 'header' });
@@ -209,7 +209,7 @@ describe('mailAuthentication', () => {
     expect(read.dkim).toBeUndefined();
   });
 
-  it('returns fail if one header has both pass and fail of a method', () => {
+  it('returns fail if one header has both pass and fail for a method', () => {
     const header = 'x; dmarc=pass header.from=bank.example; dmarc=fail header.from=bank.example';
     expect(mailAuthentication({ 'Authentication-Results': header }).dmarc).toMatchObject({
       result: 'fail',
@@ -252,7 +252,7 @@ describe('mailAuthentication', () => {
     expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
   });
 
-  it('ignores pass at a place where strangers may write if a reliable place has another result', () => {
+  it('ignores pass in a field that a stranger can write if a reliable field has another result', () => {
     const own = { spf: 'fail', dkim: 'none', dmarc: 'fail' };
     const forged = { spf: 'pass', dkim: 'pass', dmarc: 'pass', authentication_results: MICROSOFT };
     const { spf, dkim, dmarc } = mailAuthentication({ ...own, x_headers: forged });
@@ -262,7 +262,7 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication({ cookies: forged }).dmarc).toMatchObject({ said_by: 'header' });
   });
 
-  it('treats the keys of a log line in JSON as places of strangers', () => {
+  it('treats the keys of a log line in JSON as fields that a stranger can write', () => {
     const line = { dmarc: 'pass', mail: { authentication: { spf: 'pass' } } };
     const wazuh = (decoder: string) =>
       mailAuthentication({ data: line, decoder: { name: decoder } });
@@ -273,7 +273,7 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication(alert).dmarc).toMatchObject({ result: 'fail' });
   });
 
-  it('returns the worst result, also from places where strangers may write', () => {
+  it('returns the worst result, even from a field that a stranger can write', () => {
     const own = { spf: 'pass', dkim: 'pass', dmarc: 'pass' };
     const told = { original: { spf: 'fail', dkim: 'none', dmarc: 'fail' } };
     const results = (data: unknown) => {
@@ -285,7 +285,7 @@ describe('mailAuthentication', () => {
     expect(results({ ...milder, ...told })).toEqual(['fail', 'none', 'fail']);
   });
 
-  it('finds results of the gateway below a flood of results of strangers', () => {
+  it('finds the results of the gateway behind a flood of forged results', () => {
     const flood = Array.from({ length: 5_000 }, () => ({
       spf: 'pass',
       auth: 'spf=pass dkim=pass',

@@ -134,12 +134,9 @@ const RESULT = /^\s*([a-z]+)(?:\/\d+)?\s*[=:](.*)/is;
 /** Parses an Authentication-Results header (RFC 8601), a summary, or Microsoft's `AuthenticationDetails`, which is JSON in a text. */
 function resultsIn(text: string): Said[] {
   const start = text.slice(0, LONGEST_TEXT);
-  const segments = start.trimStart().startsWith('{')
-    ? Array.from(start.matchAll(/"(\w{3,8})":\s{0,9}"(\w{4,16})"/g), ([, ...pair]) =>
-        pair.join('='),
-      )
-    : withoutComments(start).split(NEXT_RESULT, MOST_SEGMENTS);
-  return segments.flatMap((segment) => {
+  const isJson = start.trimStart().startsWith('{');
+  const plain = isJson ? start.replace(/["{}]/g, ' ') : withoutComments(start);
+  return plain.split(NEXT_RESULT, MOST_SEGMENTS).flatMap((segment) => {
     const [, name, rest = ''] = RESULT.exec(segment) ?? [];
     const method = METHODS.find((known) => known === name?.toLowerCase());
     return method ? resultOf(method, rest) : [];

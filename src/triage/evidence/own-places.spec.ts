@@ -42,7 +42,7 @@ describe('isOwnPlace', () => {
     expect(await cost(work, 50_000)).toBeLessThan(LINEAR);
   });
 
-  it('distinguishes a mail from a request with the names of a mail', () => {
+  it('distinguishes a mail from a request that has the same key names as a mail', () => {
     expect(isInMail('data/message/subject')).toBe(true);
     expect(isInMail('request/message/subject')).toBe(false);
     expect(isInMail('mail/headers/subject')).toBe(false);

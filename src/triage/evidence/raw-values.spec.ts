@@ -4,7 +4,7 @@ import { plainName, rawTexts, rawValues } from './raw-values.js';
 const named = (root: unknown) => rawValues(root).values.map(({ name, owner }) => [name, owner]);
 
 describe('rawValues', () => {
-  it('returns each scalar with its pointer, and scalars near the root first', () => {
+  it('returns each scalar with its pointer, and returns scalars near the root first', () => {
     const root = { deep: { a: [1, { 'b/c': 'x' }] }, near: 'y', yes: true, no: null };
     const { values, cut } = rawValues(root);
     expect(values.map(({ pointer }) => pointer)).toEqual([
@@ -17,7 +17,7 @@ describe('rawValues', () => {
     expect(cut).toEqual([]);
   });
 
-  it('returns the names of values, also in lists and in listed headers', () => {
+  it('returns the names of values, even in lists and in lists of headers', () => {
     expect(named({ 'File-Name': 'a' })).toEqual([['filename', '']]);
     expect(named({ urls: ['a'] })).toEqual([['urls', '']]);
     expect(named({ user: { name: 'a' } })).toEqual([['name', 'user']]);
@@ -38,7 +38,7 @@ describe('rawValues', () => {
     [{ '---': { trusted: 1 } }, '_/trusted'],
     [{ data: { trusted: 1 }, decoder: { name: 'json' } }, 'decoded/trusted'],
     [{ data: { trusted: 1 }, decoder: { name: 'sshd' } }, 'data/trusted'],
-  ])('returns for the value in %j the path %s', (root, path) => {
+  ])('given %j, returns for the value the path %s', (root, path) => {
     const { values } = rawValues(root);
     expect(values.find(({ value }) => value === 1)!.path).toBe(path);
   });
@@ -59,7 +59,7 @@ describe('rawValues', () => {
     expect(rawTexts('x')).toEqual([{ pointer: '', name: '', owner: '', path: '', value: 'x' }]);
   });
 
-  it('stops at its limits and returns pointers to the cut places', () => {
+  it('stops at its limits, and returns pointers to the omitted places', () => {
     const limits = { values: 100, items: 2, levels: 2 };
     const root = { list: [1, 2, 3], a: { b: { c: 'too deep' } } };
     const { values, cut } = rawValues(root, limits);
@@ -93,7 +93,7 @@ describe('plainName', () => {
     ['user_name', 'username'],
     ['Ünïcode', 'ncode'],
     ['', ''],
-  ])('makes of %j the name %j', (key, name) => {
+  ])('turns %j into %j', (key, name) => {
     expect(plainName(key)).toBe(name);
   });
 });

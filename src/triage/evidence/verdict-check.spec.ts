@@ -53,7 +53,7 @@ describe('checkedVerdict', () => {
     expect(withEvidence(source, pointer, value)).toHaveLength(1);
   });
 
-  it('keeps a text that quotes the marks of hidden characters, and stores the text itself', () => {
+  it('accepts a quotation with marks of hidden characters, and stores the original text', () => {
     expect(withEvidence('raw_data', '/subject', 'Urgent⟦U+200B×2⟧ payment')).toEqual([
       { source: 'raw_data', pointer: '/subject', value: 'Urgent\u200b\u200b payment' },
     ]);
@@ -154,7 +154,7 @@ describe('checkedVerdict', () => {
     },
   );
 
-  it('removes links and hidden characters from the reasoning, and cuts it', () => {
+  it('removes links and hidden characters from the reasoning, and limits its length', () => {
     const reasoning = (text: string) => checked({ reasoning: text }).reasoning;
     expect(reasoning('See https://evil.example\u202e\0 now\nplease')).toBe(
       'See hxxps://evil[.]example now\nplease',
@@ -174,7 +174,7 @@ describe('checkedVerdict', () => {
     expect(recommend(many.split(' '))).toHaveLength(10);
   });
 
-  it('keeps only ids of techniques, each once', () => {
+  it('keeps only valid ids of techniques, each once', () => {
     const ids = [
       'T1566',
       'T1566.001',
@@ -205,7 +205,7 @@ describe('checkedVerdict', () => {
     expect(kept.evidence).toEqual(verdict.evidence.slice(0, kept.evidence.length));
   });
 
-  it('keeps indicators that occur in the data in any spelling, with their place', () => {
+  it('keeps indicators that occur in the data in any spelling, with the place where they occur', () => {
     const { indicators } = checked({
       indicators: [
         { type: 'url', value: 'hxxps://evil[.]example/login', found_in: '/made/up' },
@@ -234,7 +234,7 @@ describe('checkedVerdict', () => {
   });
 
   it.each(['a\u200b', '[.]', '<!--', 'x'])(
-    'checks a mebibyte of %j against an endless verdict in linear time',
+    'checks a very large verdict against a mebibyte of %j in linear time',
     async (part) => {
       const work = (length: number) => {
         const rawData = { a: part.repeat(length / part.length) };

@@ -22,6 +22,8 @@ const TECHNIQUE = /^T\d{4}(?:\.\d{3})?$/;
 const LONGEST_REASONING = 4_000;
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
 const MOST_BYTES = 64 * 1024;
+const UNPROVEN = "The model's evidence could not be found in the data.";
+const WHY_LOST = 'It is not in the data, or was given twice.';
 
 /**
  * Checks the verdict of a model: evidence must resolve in the sources, indicators must occur there, actions must exist, and
@@ -32,6 +34,8 @@ export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): Che
   const evidence = foundEvidence(proposed.evidence, sources);
   const needsEvidence = classification === 'malicious' || classification === 'benign';
   const isUnproven = needsEvidence && evidence.length === 0;
+  const lost = proposed.evidence.length - evidence.length;
+  const notes = lost > 0 ? [`Evidence that was left out: ${lost}. ${WHY_LOST}`] : [];
   return {
     verdict: {
       classification: isUnproven ? 'inconclusive' : classification,
@@ -45,15 +49,8 @@ export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): Che
     recommended_actions: isUnproven
       ? []
       : distinct(proposed.recommended_actions.filter(isActionType)).slice(0, MOST_ACTIONS),
-    notes: isUnproven ? [UNPROVEN] : notesOnLost(proposed.evidence.length - evidence.length),
+    notes: isUnproven ? [UNPROVEN] : notes,
   };
-}
-
-const UNPROVEN = "The model's evidence could not be found in the data.";
-
-function notesOnLost(lost: number): string[] {
-  const pieces = `Evidence that was left out: ${lost}.`;
-  return lost === 0 ? [] : [`${pieces} It is not in the data, or was given twice.`];
 }
 
 /** Fields that the service adds to each tool response. They are the same for every incident, so they are no evidence. */

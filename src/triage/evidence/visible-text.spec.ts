@@ -21,7 +21,7 @@ describe('visibleText', () => {
   });
 
   it.each(['plain text', 'lines\r\nand\ttabs', '漢字 and ünïcode', '👍🏽 ❤️ 👩‍💻 👨‍👩‍👧', ''])(
-    'leaves %j',
+    'leaves %j unchanged',
     (text) => {
       expect(visibleText(text)).toBe(text);
     },

@@ -116,13 +116,13 @@ export interface TriageTool {
 
 /** JSON schema of a question. A model passes an indicator id, so it cannot put its own words into a question. */
 export const QUESTION_SCHEMA = {
-  type: 'object',
+  type: 'object' as const,
   properties: {
     indicator_id: { type: 'string', description: 'The id of an indicator of this incident.' },
   },
   required: ['indicator_id'],
   additionalProperties: false,
-} as const;
+};
 
 export interface Judging {
   readonly tools: readonly TriageTool[];

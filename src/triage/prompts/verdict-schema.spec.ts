@@ -30,7 +30,7 @@ const UNKNOWN_THERE = [
 ];
 
 describe('VERDICT_SCHEMA', () => {
-  it('has only keywords of structured output, and requires and closes every object', () => {
+  it('has only keywords of structured output, and every object requires its fields and allows no others', () => {
     const visit = (schema: unknown): void => {
       if (typeof schema !== 'object' || schema === null) return;
       for (const keyword of UNKNOWN_THERE) expect(schema).not.toHaveProperty(keyword);

@@ -109,11 +109,8 @@ export class RunEndings implements OnModuleInit {
   async gaveUp(tx: Tx, { ref, attempt }: Claimed): Promise<void> {
     const isKilled = attempt > TRIAGE.mostAttempts;
     const error = failureOf(isKilled ? 'interrupted' : 'internal_error');
-    const runs = await this.runs.change(tx, [{ id: ref, columns: {} }]);
-    await this.write(
-      tx,
-      [...runs.values()].map((run) => ({ run, error })),
-    );
+    const run = (await this.runs.change(tx, [{ id: ref, columns: {} }])).get(ref);
+    await this.write(tx, run ? [{ run, error }] : []);
   }
 
   /** Returns why a run ended. An unexpected error appears only in the log. */

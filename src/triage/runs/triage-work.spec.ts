@@ -25,7 +25,7 @@ describe('a background run', () => {
     expect(pauses).toEqual([300_000, 300_000, 300_000]);
   });
 
-  it('waits at least as long as the provider asks for', () => {
+  it('waits at least as long as the provider asks', () => {
     expect(retryPauseMs(0, down('time', 90_000), 0)).toBe(90_000);
     expect(retryPauseMs(0, down('time', 1_000), 0)).toBe(2_000);
   });

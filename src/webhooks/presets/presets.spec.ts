@@ -72,7 +72,7 @@ describe('presets', () => {
     expect(settingsProblems({ mapping, severity_mapping, type_mapping })).toEqual([]),
   );
 
-  it.each(PRESETS)('lift only well-known fields: $name', ({ mapping }) => {
+  it.each(PRESETS)('copy only well-known fields into `fields`: $name', ({ mapping }) => {
     const lifted = Object.keys(mapping.lift ?? {});
     expect(lifted.filter((key) => !Object.hasOwn(INCIDENT_FIELDS, key))).toEqual([]);
   });
@@ -195,8 +195,8 @@ function expectSane(read: ReturnType<typeof readByMapping>): void {
   }
 }
 
-describe('damaged events', () => {
-  it.each(PRESETS)('are read as valid values or not at all: $name', ({ name, mapping }) => {
+describe('damaged or other events', () => {
+  it.each(PRESETS)('are read as valid values or are rejected: $name', ({ name, mapping }) => {
     for (const { body } of SAMPLES.filter(({ preset }) => preset === name))
       for (const wrong of WRONG)
         for (const mean of spoilt(body, wrong)) expectSane(readByMapping(mapping, mean));
@@ -208,7 +208,7 @@ describe('damaged events', () => {
     ['proofpoint', { clicksPermitted: [], clicksBlocked: [], messagesDelivered: [] }],
     ['microsoft_alert', { value: [{ subscriptionId: 's', resourceData: { id: 'a' } }] }],
     ['alertmanager', { version: '4', alerts: [] }],
-  ])('other events of %s do not fit', (name, body) => {
+  ])('do not fit the preset %s if they are of another kind', (name, body) => {
     expect(readByMapping(presetNamed(name)!.mapping, body)).toBeUndefined();
   });
 });

@@ -9,8 +9,8 @@ const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.re
 /** Adds a number that JSON.parse would change. */
 const withOddity = (text: string): string => `[${text},-0]`;
 
-describe('the JSON of an event', () => {
-  it('equals the result of JSON.parse, with and without a reviver', () => {
+describe('the JSON reader for events', () => {
+  it('returns the result of JSON.parse, with and without a reviver', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -65,7 +65,7 @@ describe('the JSON of an event', () => {
     }
   });
 
-  it('can be any value after a byte order mark', () => {
+  it('reads any value, even after a byte order mark', () => {
     for (const text of ['null', 'true', '"a"', '1', '[]', '{}']) {
       expect(read(`\ufeff${text}`)).toEqual(JSON.parse(text));
     }
@@ -147,7 +147,7 @@ describe('the JSON of an event', () => {
     expect(written(text).isWellFormed()).toBe(true);
   });
 
-  it('has no unstorable characters for any escapes', () => {
+  it('returns no characters that the database cannot store, even if the text contains escape sequences for them', () => {
     const unit = fc.nat(0xffff).map((code) => `\\u${code.toString(16).padStart(4, '0')}`);
     const odd = fc.constantFrom('\\u0000', '\\ud800', '\\udfff', '\\\\', '\\"', '\\u005f');
     const text = fc.array(fc.oneof(unit, odd)).map((units) => `"${units.join('')}"`);
@@ -176,7 +176,7 @@ describe('the JSON of an event', () => {
     expect(({} as { a?: unknown }).a).toBeUndefined();
   });
 
-  it('leaves one level for a wrapper, and converts deeper values to text', () => {
+  it('converts values that are nested too deeply into text, and leaves one level for an object around the event', () => {
     const deepest = MOST_RAW_DATA_LEVELS - 1;
     expect(written(nested(deepest))).toBe(nested(deepest));
     expect(written(nested(deepest + 1, '1'))).toBe(nested(deepest, '"[1]"'));

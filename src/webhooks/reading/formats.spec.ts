@@ -35,7 +35,7 @@ describe('formats', () => {
     ['endpoint_alert', 'credential'],
     ['log_alert', 'failed logins'],
     ['ocsf', 'encrypted'],
-  ])('give type_mapping the words of %s', (name, word) => {
+  ])('pass the words of an event of the format %s to type_mapping', (name, word) => {
     const alerts = samples
       .filter(({ format }) => format === name)
       .map(({ format, event }) => readAs(format, event)!);
@@ -57,7 +57,7 @@ describe('formats', () => {
     expect(readAs('auto', event)).toEqual(readAs(format, event));
   });
 
-  it('given an event that fits two formats → auto reads it as neither', () => {
+  it('given an event that fits two formats → auto rejects the event', () => {
     const sampleOf = (name: string) => samples.find(({ format }) => format === name)!;
     const twofold = (a: Sample, b: Sample) => ({ ...(a.event as object), ...(b.event as object) });
     const [first, second] = [sampleOf('log_alert'), sampleOf('ocsf')];
@@ -136,7 +136,7 @@ function* replaced(value: Json, by: Json): Generator<Json> {
 }
 
 describe('damaged events', () => {
-  it.each(samples)('are read as valid values or not at all: $path', ({ event }) => {
+  it.each(samples)('are read as valid values or are rejected: $path', ({ event }) => {
     const problems: string[] = [];
     for (const wrong of WRONG) {
       for (const changed of replaced(event, wrong)) {
@@ -155,7 +155,7 @@ describe('damaged events', () => {
     expect(problems).toEqual([]);
   });
 
-  it('have only own members', () => {
+  it('are read without inherited members', () => {
     const inherited = Object.create({ event_type: 'malware', data: { alert_id: 'a' } }) as Json;
     expect(readAs('auto', inherited)).toBeUndefined();
     const named = JSON.parse('{"__proto__": {"event_type": "x", "data": {"alert_id": "a"}}}');
@@ -180,11 +180,11 @@ describe('an event of the format generic', () => {
     ['policy_violation', 'policy_violation'],
     ['Account-Takeover', 'account_takeover'],
     ['credential_access_attempt', 'other'],
-  ])('with the type %s is %s', (type, incident_type) => {
+  ])('with the event_type %s has the type %s', (type, incident_type) => {
     expect(readGeneric({ alert_id: 'a' }, type).incident).toMatchObject({ incident_type });
   });
 
-  it('has the title of details, then of data, then its type with the facts', () => {
+  it('takes its title from details, then from data, then from its type and its facts', () => {
     const titleOf = (data: JsonObject, type?: string) => readGeneric(data, type).incident.title;
     expect(titleOf({ host: 'beside', details: { host: 'in', rule_name: 'R' } }, 'other')).toBe(
       'R on in',
@@ -274,7 +274,7 @@ describe('an event of the format endpoint_alert', () => {
     expect(readEndpoint({ Severity }).incident.severity).toBe(severity);
   });
 
-  it('prefers the word of the severity to the number, and severity_mapping to both', () => {
+  it('prefers severity_mapping, then the word of the severity, then the number', () => {
     const event = { metadata: { eventType: 'x' }, event: { DetectId: 'd', Severity: 90 } };
     const said = (SeverityName: string) =>
       readAs('endpoint_alert', { ...event, event: { ...event.event, SeverityName } })!.severity;
@@ -320,7 +320,7 @@ describe('an event of the format endpoint_alert', () => {
 const readRow = (result: Json, sid: Json = 's1') => readOne('log_alert', { sid, result });
 
 describe('an event of the format log_alert', () => {
-  it('has as its id the sid with the SHA-256 of the row', () => {
+  it('has an id from the sid and the SHA-256 of the row', () => {
     expect(readRow({}).eventId).toBe(
       's1:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
     );
@@ -386,7 +386,7 @@ describe('an event of the format ocsf', () => {
     expect(readFinding({ finding_info: { uid: 'u', types } }).incident_type).toBe(type),
   );
 
-  it('has the type malware if it describes malware, unless its types say more', () => {
+  it('has the type malware if it describes malware, unless its types are more specific', () => {
     const malware = [{ name: 'Dropper.B' }];
     expect(readFinding({ malware }).incident_type).toBe('malware');
     expect(readFinding({ malware: [] }).incident_type).toBe('other');

@@ -36,7 +36,7 @@ interface Format {
 
 /** Returns `undefined` if the event lacks a mark of the format. */
 type EventReader = (event: Json) => Alert | undefined;
-export type FormatName = Exclude<EventFormatName, 'auto' | 'mapping'>;
+type FormatName = Exclude<EventFormatName, 'auto' | 'mapping'>;
 
 function yamlFiles<Content>(folder: string): (readonly [name: string, content: Content])[] {
   const path = join(__dirname, '..', folder);
@@ -61,7 +61,10 @@ export const presetNamed = (name: string): Preset | undefined =>
   PRESETS.find((preset) => preset.name === name);
 
 /** Reads the event. Returns `undefined` if the event fits no format or, for `auto`, several formats. */
-export function readAs(format: FormatName | 'auto', event: Json): Alert | undefined {
+export function readAs(
+  format: Exclude<EventFormatName, 'mapping'>,
+  event: Json,
+): Alert | undefined {
   const readers = format === 'auto' ? Object.values(FORMATS) : [FORMATS[format]];
   const [alert, ...others] = readers.flatMap((read) => read(event) ?? []);
   return others.length === 0 ? alert : undefined;

@@ -22,7 +22,7 @@ const TITLE: Mapping = { title: '/title' };
 const json = (text: string) => JSON.parse(text) as Json;
 
 describe('readByMapping', () => {
-  it('finds each part, and omits absent parts', () => {
+  it('reads each mapped part, and omits absent parts', () => {
     const mapping: Mapping = {
       title: '/a/title',
       severity: '/a/level',
@@ -69,7 +69,7 @@ describe('readByMapping', () => {
     expect(alertOf(mapping, { rule: 'Alarm', host: {} }).title).toBe('Alarm');
   });
 
-  it('distinguishes joined ids that look the same in one line', () => {
+  it('returns different ids for values that look the same when they are joined', () => {
     const mapping: Mapping = { event_id: [['/a', '/b']] };
     const [one, other] = [
       { a: 'x y', b: 'z' },
@@ -84,7 +84,7 @@ describe('readByMapping', () => {
     expect(alertOf({ event_id: '/id' }, { id }).eventId).toBe('12345678901234567890');
   });
 
-  it('lifts texts, numbers and booleans, and the first item of a list', () => {
+  it('copies texts, numbers, booleans and the first item of a list into `fields`', () => {
     const mapping: Mapping = {
       title: '/t',
       lift: { a: '/a', b: '/b', c: '/c', d: '/d', e: '/e', f: '/f' },
@@ -93,7 +93,7 @@ describe('readByMapping', () => {
     expect(alertOf(mapping, body).lift).toEqual({ a: 'text', b: '3', c: 'false', d: 'one' });
   });
 
-  it('cuts a long lifted text between characters', () => {
+  it('never cuts a long copied text inside a character', () => {
     const { lift, event } = alertOf(
       { title: '/t', lift: { a: '/a' } },
       json(`{"t":"x","a":"${'a'.repeat(1_999)}😀😀"}`),
@@ -106,7 +106,7 @@ describe('readByMapping', () => {
 describe('the events of a body', () => {
   const ALERTS: Mapping = { items: '/alerts', title: ['/title', '^/title'] };
 
-  it('are the items of a list, each with its own and the shared values', () => {
+  it('are the items of a list, each with its own values and the shared values', () => {
     const body: Json = { title: 'shared', alerts: [{ title: 'own' }, { other: 1 }] };
     expect(readByMapping(ALERTS, body)).toMatchObject([
       { event: { title: 'own' }, title: 'own' },
@@ -114,7 +114,7 @@ describe('the events of a body', () => {
     ]);
   });
 
-  it('are the items of all lists that pointers lead to', () => {
+  it('are the items of all lists to which the pointers lead', () => {
     const mapping: Mapping = { items: ['/a', '/none', '/b', '/c'], title: '/title' };
     const body = { a: [{ title: '1' }], b: [], c: [{ title: '2' }, { title: '3' }] };
     expect(readByMapping(mapping, body)).toMatchObject(['1', '2', '3'].map((title) => ({ title })));
@@ -158,7 +158,7 @@ describe('the events of a body', () => {
     expect(readByMapping(mapping, { title: 'x', value: [{ title: 'y' }] })).toHaveLength(1);
   });
 
-  it('include an item without known values, but no gap', () => {
+  it('include an item without mapped values, but no null or empty item', () => {
     const body: Json = { a: [{ t: 'x' }, { other: 1 }, 7, {}, null, []] };
     expect(readByMapping({ items: '/a', title: '/t' }, body)).toHaveLength(3);
   });
@@ -190,7 +190,7 @@ describe('the events of a body', () => {
   });
 });
 
-describe('an empty body', () => {
+describe('isEmptyByMapping', () => {
   const PAGES: Mapping = { items: ['/data/0/logs', '/alerts', ''], title: '/t' };
 
   it.each<Json>([
@@ -198,7 +198,7 @@ describe('an empty body', () => {
     { alerts: [null, {}], total: 0, next: null },
     { meta: { status: 200 }, data: [{ logs: [], count: 0 }], fail: [] },
     [{ alerts: [] }, { alerts: [] }],
-  ])('has lists for events without items: %j', (body) => {
+  ])('is true if the lists of events exist and are empty: %j', (body) => {
     expect(isEmptyByMapping(PAGES, body)).toBe(true);
   });
 
@@ -214,11 +214,11 @@ describe('an empty body', () => {
     [{ alerts: [] }, { other: 1 }],
     'text',
     null,
-  ])('has no other items in lists, and at least one list for events: %j', (body) => {
+  ])('is false if an item exists, or if no list of events exists: %j', (body) => {
     expect(isEmptyByMapping(PAGES, body)).toBe(false);
   });
 
-  it('requires a mapping with a list', () => {
+  it('is false for a mapping without a list', () => {
     expect(isEmptyByMapping(TITLE, { alerts: [] })).toBe(false);
   });
 });
@@ -249,7 +249,7 @@ describe('recipients of a mail', () => {
   const mapping = { title: '/t', lift: { recipient: ['/mailbox', '/to'] } };
   const liftOf = (event: Json) => readByMapping(mapping, event)?.[0]?.lift;
 
-  it('are all lifted if the recipient is a list', () => {
+  it('are all copied into `fields` if the recipient is a list', () => {
     const to = ['Ann <ann@example.com>', 'bob@example.com', 'undisclosed', 7];
     expect(liftOf({ t: 'x', to })).toMatchObject({
       recipient: 'Ann <ann@example.com>',
@@ -264,12 +264,12 @@ const at = (value: Parameters<typeof resolve>[0], pointer: string) =>
   resolve(value, parsePointer(pointer)!);
 
 describe('resolve', () => {
-  it('returns the value at the steps', () => {
+  it('returns the value to which the pointer leads', () => {
     expect(at({ a: [{ 'b/c': 1 }] }, '/a/0/b~1c')).toBe(1);
     expect(at({ a: 1 }, '/b')).toBeUndefined();
   });
 
-  it('does not look into a number that keeps its digits', () => {
+  it('does not resolve a pointer into a number that keeps its digits', () => {
     const exact = JSON.rawJSON('12345678901234567890');
     expect(at({ n: exact }, '/n')).toBe(exact);
     expect(at({ n: exact }, '/n/rawJSON')).toBeUndefined();

@@ -95,14 +95,10 @@ export function alertReader(mapping: Mapping, within?: readonly string[]): ReadA
 }
 
 function newReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
+  const of = (pointers: JoinedPointers | undefined) => waysOf(pointers, within);
   const { title, severity, event_id, type, lift = {} } = mapping;
-  const ways = {
-    title: waysOf(title, within),
-    severity: waysOf(severity, within),
-    id: waysOf(event_id, within),
-    type: waysOf(type, within),
-    lift: Object.entries(lift).map(([key, pointers]) => [key, waysOf(pointers, within)] as const),
-  };
+  const [titles, severities, ids, types] = [of(title), of(severity), of(event_id), of(type)];
+  const lifts = Object.entries(lift).map(([key, pointers]) => [key, of(pointers)] as const);
 
   return (found) => {
     const lifted: Record<string, string> = {};
@@ -112,22 +108,22 @@ function newReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
       lifted[key] = shownStart(text, Math.min(LONGEST_LIFTED, room));
       room -= lifted[key].length;
     };
-    for (const [key, places] of ways.lift) {
+    for (const [key, places] of lifts) {
       put(key, liftedAt(found, key, places));
       // A mail may have several recipients, each with a copy in the mailbox.
       if (key !== 'recipient') continue;
       const lists = places.map(([place]) => at(found, place!)).filter(isList);
       put('recipients', addressList(lists[0] ?? []));
     }
-    const id = textsAt(found, ways.id, LONGEST_TEXT);
+    const id = textsAt(found, ids, LONGEST_TEXT);
     // A joined id is JSON, so that "a b" with "c" differs from "a" with "b c". The lifted id is plain text for people.
     if (id && id.length > 1) put('event_id', id.join(' '));
-    const said = textsAt(found, ways.severity, LONGEST_TEXT)?.[0];
-    const words = ways.type.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
+    const said = textsAt(found, severities, LONGEST_TEXT)?.[0];
+    const words = types.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
     return {
       event: found.event,
       usualType: 'other',
-      title: titleOf(textsAt(found, ways.title), lifted['subject']),
+      title: titleOf(textsAt(found, titles), lifted['subject']),
       eventId: id && (id.length === 1 ? id[0] : JSON.stringify(id)),
       words: words.length > 0 ? [...new Set(words)] : undefined,
       severity: said === undefined ? undefined : { said },

@@ -14,7 +14,7 @@ const FIRST = {
   tags: ['a', 'b'],
 };
 
-describe('news of an event', () => {
+describe('the search for news in a later event', () => {
   it.each([
     ['another text', { ...FIRST, host: 'ws-2' }],
     ['a text under a new key', { ...FIRST, verdict: 'true_positive' }],
@@ -60,9 +60,12 @@ describe('news of an event', () => {
     [{ connectionState: 'closed' }, false],
     [{ status: 'firing' }, false],
     [{ message: 'closed' }, false],
+    [{ details: ['closed'] }, false],
+    [{ status: ['closed'] }, false],
+    ['closed', false],
     [{ data: { request: { body: { event: { status: 'suppressed' } } } } }, false],
     [{ service: { additionalInfo: { details: { status: 'dismissed' } } } }, false],
-  ])('reads from %j that the alert is over: %s', (event, over) => {
+  ])('given %j, finds that the alert is over: %s', (event, over) => {
     expect(overWordOf(event, JSON.stringify(event)) !== undefined).toBe(over);
   });
 
@@ -73,7 +76,7 @@ describe('news of an event', () => {
     expect(saysMore({ long: shorter }, [{ long: shorter }])).toBe(false);
   });
 
-  it('has a memory cost linear in the event, also with a long key over many values', () => {
+  it('needs memory linear in the size of the event, even if a long key has many values', () => {
     const event = { ['k'.repeat(100_000)]: Array.from({ length: 10_000 }, (_, n) => `v${n}`) };
     const heap = process.memoryUsage().heapUsed;
     expect(saysMore({ ...event, more: 'x' }, [event, event])).toBe(true);
@@ -89,5 +92,5 @@ describe('saysOpen', () => {
     [{ host: 'ws-1', severity: 'high' }, false],
     [{ status: 'resolved' }, false],
     [{ process: { state: 'active' } }, false],
-  ])('of %j is %s', (event, isOpen) => expect(saysOpen(event)).toBe(isOpen));
+  ])('given %j, returns %s', (event, isOpen) => expect(saysOpen(event)).toBe(isOpen));
 });

@@ -28,53 +28,48 @@ const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pen
 /** Maximum number of values, objects and lists of an event that are compared. */
 const MOST_VALUES = 25_000;
 
+/** A key may be as long as the event. */
+const LONGEST_PATH = 200;
+
 /**
  * Returns a function that tells if the next event of an incident is news, compared with the first event and the event before. A new text
  * or boolean at a path is news. Numbers, times and the handling are not news, because they differ with each poll. An event with too many
  * values is always news.
  */
 export function newsAfter(first: Json, newest?: Json): (event: Json) => boolean {
-  /** Maps each path to a number, because a key may be as long as the event. */
-  const paths = new Map<string, number>();
-  const pathOf = (parent: number, key: string): number => {
-    const name = `${parent}/${key}`;
-    const known = paths.get(name) ?? paths.size + 1;
-    paths.set(name, known);
-    return known;
-  };
-
-  /** Returns the texts and booleans of an event, each with its path. Returns `undefined` for more than MOST_VALUES values. */
-  const read = (event: Json): ReadonlySet<string> | undefined => {
-    const said = new Set<string>();
-    let left = MOST_VALUES;
-    /** Items of a list have the path of the list, so that their order does not matter. */
-    const gather = (value: Json, path: number, key: string): void => {
-      if ((left -= 1) < 0) return;
-      if (isList(value)) {
-        for (const item of value) gather(item, path, key);
-      } else if (isObject(value)) {
-        for (const name in value) {
-          if (left < 0) return;
-          if (!HANDLING_KEY.test(name)) gather(value[name]!, pathOf(path, name), name);
-        }
-      } else if (typeof value === 'boolean') said.add(`${path} ${value}`);
-      else if (typeof value === 'string' && !TIME.test(value) && !NUMBER.test(value)) {
-        const isHandling = HANDLED_KEY.test(key) && HANDLED.test(value);
-        if (!isHandling) said.add(`${path} ${value.replace(MEASURED, '#')}`);
-      }
-    };
-    gather(event, 0, '');
-    return left < 0 ? undefined : said;
-  };
-
-  const known = read(first);
-  let before = newest === undefined ? known : read(newest);
+  const known = sayingsOf(first);
+  let before = newest === undefined ? known : sayingsOf(newest);
   return (event) => {
-    const [earlier, said] = [before, read(event)];
+    const [earlier, said] = [before, sayingsOf(event)];
     before = said;
     if (!known || !earlier || !said) return true;
     return [...said].some((saying) => !known.has(saying) && !earlier.has(saying));
   };
+}
+
+/** Returns the texts and booleans of an event, each with its path. Returns `undefined` for more than MOST_VALUES values. */
+function sayingsOf(event: Json): ReadonlySet<string> | undefined {
+  const said = new Set<string>();
+  let left = MOST_VALUES;
+  /** Items of a list have the path of the list, so that their order does not matter. */
+  const gather = (value: Json, path: string, key: string): void => {
+    if ((left -= 1) < 0) return;
+    if (isList(value)) {
+      for (const item of value) gather(item, path, key);
+    } else if (isObject(value)) {
+      for (const name in value) {
+        if (left < 0) return;
+        if (HANDLING_KEY.test(name)) continue;
+        gather(value[name]!, `${path}/${name}`.slice(-LONGEST_PATH), name);
+      }
+    } else if (typeof value === 'boolean') said.add(`${path} ${value}`);
+    else if (typeof value === 'string' && !TIME.test(value) && !NUMBER.test(value)) {
+      const isHandling = HANDLED_KEY.test(key) && HANDLED.test(value);
+      if (!isHandling) said.add(`${path} ${value.replace(MEASURED, '#')}`);
+    }
+  };
+  gather(event, '', '');
+  return left < 0 ? undefined : said;
 }
 
 type HoldsAlert = (member: string) => boolean;

@@ -27,7 +27,7 @@ describe('the events of a body', () => {
     expect(read('critical').contentHash).not.toEqual(read('high').contentHash);
   });
 
-  it('given a fixed type and a minimum severity → words of the event change neither', () => {
+  it('given a fixed type and a minimum severity → words of the event do not change them', () => {
     const mapping = { title: '/t', type: '/type', severity: '/level' };
     const read = (rules: Partial<ReadingRules>, event: Json) =>
       only({ ...byMapping(mapping), ...rules }, event).incident;
@@ -83,7 +83,7 @@ describe('the events of a body', () => {
     expect(withId!.key).not.toEqual(without!.key);
   });
 
-  it('wrap an event that is not an object, and keep raw data unchanged', () => {
+  it('are wrapped in an object if they are not objects, and keep their raw data unchanged', () => {
     const rules = byMapping({ items: '/a', title: '^/t', lift: { host: '^/host' } });
     const [text, object] = all(rules, { t: 't', host: 'h', a: ['x', { host: 'own' }] });
     expect(JSON.parse(text!.incident.raw_data)).toEqual({ event: 'x' });
@@ -92,7 +92,7 @@ describe('the events of a body', () => {
     expect(object!.incident.fields).toEqual({ host: 'h' });
   });
 
-  it('cut an unknown severity', () => {
+  it('contain only the beginning of a long unknown severity', () => {
     const { unknownSeverity, incident } = only(
       { ...source, format: 'generic' },
       {
@@ -118,7 +118,7 @@ describe('the events of a body', () => {
     expect(openBody(rules, body).read(1_000)).toHaveLength(1);
   });
 
-  it('do not include gaps of a list', () => {
+  it('do not include null and empty items of a list', () => {
     const rules = byMapping({ items: '/a', title: '/t' });
     expect(all(rules, { a: [null, {}, { t: 'x' }, []] })).toHaveLength(1);
   });

@@ -46,12 +46,13 @@ const UNFIT: Partial<Record<EventFormatName, string>> = {
 
 export function openBody(rules: ReadingRules, body: Json): OpenBody {
   const { format } = rules;
-  const mapping = format === 'mapping' ? (rules.mapping ?? {}) : undefined;
+  const mapping = rules.mapping ?? {};
+  const isMapped = format === 'mapping';
   const members = isList(body) ? body.filter(saysSomething) : [body];
-  const events = mapping ? eventsOf(mapping, body) : members.map((event) => ({ event, body }));
-  const alertOf = mapping
+  const events = isMapped ? eventsOf(mapping, body) : members.map((event) => ({ event, body }));
+  const alertOf = isMapped
     ? alertReader(mapping)
-    : ({ event }: Found) => readAs(format as Formats, event) ?? { event, usualType: 'other' };
+    : ({ event }: Found) => readAs(format, event) ?? { event, usualType: 'other' };
   const alertsIn = (from = 0): Alert[] | undefined => {
     const alerts = events.slice(from, from + MOST_EVENTS).map(alertOf);
     // Only the first part decides if the body fits. Beside events that fit, an event that does not fit may be important.
@@ -61,13 +62,11 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
   return {
     // An event whose lists are empty still has a title, a severity, an id or a type. A page of results has none of
     // these, so only a page of results counts as empty.
-    isEmpty: members.length === 0 || (!!mapping && isEmptyByMapping(mapping, body) && !alertsIn()),
+    isEmpty: members.length === 0 || (isMapped && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
     read: (from) => alertsIn(from)?.map((alert) => readEvent(rules, alert)) ?? unfit,
   };
 }
-
-type Formats = Exclude<EventFormatName, 'mapping'>;
 
 function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   const { event, eventId, lift } = alert;

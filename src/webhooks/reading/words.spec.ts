@@ -21,17 +21,17 @@ describe('severityOf', () => {
   });
 
   it.each(['urgent', '72', 'constructor', '__proto__'])(
-    'returns medium and the unknown word %s',
+    'returns medium for the unknown word %s, with the word',
     (said) => expect(of(said)).toEqual({ severity: 'medium', unknownWord: said }),
   );
 
-  it('cuts a huge word and replaces unstorable characters', () => {
+  it('cuts a very long word, and replaces unstorable characters', () => {
     const { unknownWord } = of(`\0\ud800${'x'.repeat(1_000_000)}`);
     expect(unknownWord).toHaveLength(100);
     expect(unknownWord?.startsWith('\ufffd\ufffdx')).toBe(true);
   });
 
-  it('uses the mapping first, in any case', () => {
+  it('uses the mapping first, ignoring upper and lower case', () => {
     expect(of('high', { HIGH: 'low' })).toEqual({ severity: 'low' });
     expect(of('P1', { ' p1 ': 'critical' })).toEqual({ severity: 'critical' });
     const scaled = { said: '4', scale: { '4': 'high' } } as const;
@@ -63,23 +63,23 @@ describe('severityOf', () => {
     expect(of(said, ranges)).toEqual({ severity });
   });
 
-  it('prefers a range with decimals to the integer part', () => {
+  it('prefers a range that contains the decimals of a number to a range of its integer part', () => {
     const ranges = { '1-3': 'low', '3.5-6': 'high' } as const;
     expect(of('3.2', ranges)).toEqual({ severity: 'low' });
     expect(of('3.7', ranges)).toEqual({ severity: 'high' });
   });
 
-  it('uses the first of two ranges with the number', () => {
+  it('uses the first of two ranges that contain the number', () => {
     expect(of('40', { '0-40': 'low', '40-60': 'high' })).toEqual({ severity: 'low' });
   });
 
-  it('looks up the number beside the word in the ranges', () => {
+  it('searches the ranges for the number if the mapping has no entry for the word', () => {
     const said = { said: 'High', number: 72 } as const;
     expect(severityOf(said, { '70-75': 'critical' })).toEqual({ severity: 'critical' });
     expect(severityOf(said, { '70-75': 'critical', high: 'low' })).toEqual({ severity: 'low' });
   });
 
-  it('finds no number outside of the ranges', () => {
+  it('returns medium for a number outside of the ranges', () => {
     expect(of('-1', { '0-5': 'low' })).toEqual({ severity: 'medium', unknownWord: '-1' });
     expect(of('5.1', { '6-7': 'low' })).toEqual({ severity: 'medium', unknownWord: '5.1' });
   });
@@ -113,7 +113,7 @@ describe('knownType', () => {
     (word) => expect(knownType(word)).toBeUndefined(),
   );
 
-  it('translates words of a vendor, but no known type', () => {
+  it('translates words of a vendor, but keeps known types', () => {
     const translations = new Map([
       ['highconfphish', 'phishing'],
       ['spam', 'bec'],
@@ -152,7 +152,7 @@ describe('typeOf', () => {
     [[], 'other'],
   ])('reads %j as %s', (words, type) => expect(ofWords(...words)).toBe(type));
 
-  it('uses type_mapping first, also for a part of a word', () => {
+  it('uses type_mapping first, even if a key is only a part of a word', () => {
     const rules = {
       type_mapping: { impostor: 'bec', 'web-attack': 'my_type' },
       incident_type: 'spam',

@@ -51,14 +51,18 @@ export function endOf({ events, repeats }: SettledEvents) {
   return { status, error: null, incident_ids, duplicate_of: earlier?.id ?? null, body } as const;
 }
 
-/** Claims the events of a receipt, each with the id of its incident. Waits for other transactions that claim the same events. */
+/**
+ * Claims the events of a receipt, each with the id of its incident. Of several states of an event, the first creates the incident. Waits
+ * for other transactions that claim the same events.
+ */
 const CLAIM: Statement = {
   name: 'webhook_seen_events_claim',
   text: `
     insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
     select $1, event_key, array[content_hash], $2, incident_id
-      from unnest($3::bytea[], $4::bytea[], $5::uuid[]) as claim (event_key, content_hash, incident_id)
-     order by event_key
+      from unnest($3::bytea[], $4::bytea[], $5::uuid[])
+        with ordinality as claim (event_key, content_hash, incident_id, position)
+     order by event_key, position
     on conflict do nothing
     returning incident_id`,
 };
@@ -140,12 +144,10 @@ export class Settlement {
     const rows = fresh.map(({ row }) => row);
     await this.creation.insertRows(tx, rows);
     await this.timeline.add(tx, ...fresh.flatMap(({ event, row }) => entriesOfNew(row, event)));
-    const settled = new Map<ReadEvent, Settled>(
-      fresh.map(({ event, row }) => [
-        event,
-        { outcome: 'created', incident_id: row.id, event_id: id },
-      ]),
-    );
+    const settled = new Map<ReadEvent, Settled>();
+    for (const { event, row } of fresh) {
+      settled.set(event, { outcome: 'created', incident_id: row.id, event_id: id });
+    }
 
     const repeated = events.filter((event) => !settled.has(event));
     for (const known of await this.lockSeen(tx, source, repeated)) {
@@ -261,7 +263,8 @@ export class Settlement {
       note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by);
     }
     if (news === 'reopens' && !reopens) {
-      const left = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
+      const left =
+        'The incident stays resolved although the event has new information, because REOPEN_ON_UPDATE is off.';
       note('update_of_resolved', left);
     }
     if (stays) {

@@ -68,9 +68,9 @@ const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
 
 /**
  * The receipt that first inserts an event id creates the incident and its rows. Ids are inserted in order, so that two replicas do not
- * deadlock. While bodies of a source are queued, no event is new: these bodies may have an earlier state of the event. An exact
- * repetition is stored without its body. `limit 1` makes PostgreSQL look up each row by its key: a plan that is kept from the time of
- * small tables would otherwise read them whole.
+ * deadlock, and the earliest state of an event is inserted first. While bodies of a source are queued, no event is new: these bodies may
+ * have an earlier state of the event. An exact repetition is stored without its body. `limit 1` makes PostgreSQL look up each row by its
+ * key: a plan that is kept from the time of small tables would otherwise read them whole.
  */
 const SETTLE: Statement = {
   name: 'webhook_receipts_settle',
@@ -94,7 +94,7 @@ const SETTLE: Statement = {
       select source, event_key, array[content_hash], id, new_incident from arrived
        where not exists (
          select from webhook_events waiting where waiting.source = arrived.source and waiting.status = 'queued')
-       order by source, event_key
+       order by source, event_key, id
       on conflict do nothing
       returning incident_id),
     inbox as (
@@ -127,8 +127,6 @@ interface SingleReceipt {
 
 /** Bodies with more events share two places for settling. */
 const FEW = 10;
-/** Bodies of this size may take several milliseconds to read. */
-const LARGE_BYTES = 4_096;
 
 /**
  * Stores bodies with a valid signature. Responds after the commit of the body with its incidents. If more receipts are in progress
@@ -178,7 +176,7 @@ export class WebhookReceipts {
 
   private async take({ source, bytes, bodyHash, account }: VerifiedReceipt): Promise<Receipt> {
     const received_at = this.clock.now();
-    const body = await this.inTurn(bytes, () => openBody(source, readEventJson(bytes)));
+    const body = await this.turns.run(() => openBody(source, readEventJson(bytes)));
     const arrival: Arrival = {
       id: newId(received_at.getTime()),
       source: source.source,
@@ -205,7 +203,7 @@ export class WebhookReceipts {
     body: OpenBody,
   ): Promise<readonly SettledEvent[] | undefined> {
     try {
-      const events = await this.inTurn(arrival.body, () => body.read());
+      const events = await this.turns.run(() => body.read());
       if (typeof events !== 'string') return await this.settleEvents(arrival, events);
       // Analysts see the failed event and can replay it.
       const event_id = await this.inbox.keepFailed(arrival, events);
@@ -268,15 +266,6 @@ export class WebhookReceipts {
     const { id, source, body_hash, received_at } = arrival;
     const { status, body = arrival.body, incident_ids, duplicate_of } = endOf(settled);
     const outcome = [status, body, body_hash, incident_ids, duplicate_of];
-    await this.statements.rowsIn(tx, INSERT_SETTLED, [
-      id,
-      source,
-      ...outcome,
-      received_at.toISOString(),
-    ]);
-  }
-
-  private async inTurn<T>({ length }: Buffer, work: () => T): Promise<T> {
-    return length >= LARGE_BYTES ? await this.turns.run(work) : work();
+    await this.statements.rowsIn(tx, INSERT_SETTLED, [id, source, ...outcome, received_at]);
   }
 }

@@ -49,20 +49,6 @@ export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   },
 };
 
-/** The message reveals nothing beyond the code. */
-class RefusedReceiptError extends RefusedError {
-  constructor(problem: SignatureProblem | 'unknown_source', source?: string, limited?: AppError) {
-    super(
-      {
-        action: 'webhook.refused',
-        subject: { type: 'webhook_source', id: source ?? 'unknown' },
-        details: { reason: problem },
-      },
-      limited ?? new AppError(problem, meaningOf(problem)),
-    );
-  }
-}
-
 /** Limit for repetitions of a message. No sender retries a message so often within a minute. */
 const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
@@ -85,12 +71,16 @@ export class HmacGuard implements CanActivate {
     if (accessOf(context) !== 'signature') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
+    const isChallenge = request.method !== 'POST';
     let source: ReceivingSource | undefined;
     try {
       const { source: name = '' } = request.params as { readonly source?: string };
       const found = await this.sources.find(name);
       source = found?.enabled ? found : undefined;
-      if (request.method !== 'POST') await this.verifyChallenge(request, source);
+      if (!source || (isChallenge && !SCHEMES_OF_OKTA.includes(source.signature))) {
+        return await this.refuse('unknown_source', request, source);
+      }
+      if (isChallenge) await this.verifyChallenge(request);
       else await this.verify(request, http.getResponse<FastifyReply>(), source);
       return true;
     } catch (error) {
@@ -101,37 +91,40 @@ export class HmacGuard implements CanActivate {
   }
 
   /** The one-time verification of an event hook has no credential, so it counts like a refused receipt. */
-  private async verifyChallenge(
-    { headers, ip }: FastifyRequest,
-    source: ReceivingSource | undefined,
-  ): Promise<void> {
+  private async verifyChallenge({ headers, ip }: FastifyRequest): Promise<void> {
     const limited = await this.failures.record('webhook', ip);
-    if (!source || !SCHEMES_OF_OKTA.includes(source.signature)) {
-      throw new RefusedReceiptError('unknown_source', source?.source, limited);
-    }
     if (limited) throw limited;
     if (CHALLENGE.test(String(headers[OKTA_CHALLENGE]))) return;
     const message = `${OKTA_CHALLENGE} must be 1 to 256 letters, digits and characters of base64.`;
     throw new AppError('bad_request', message);
   }
 
+  /** The message reveals nothing beyond the code. */
+  private async refuse(
+    problem: SignatureProblem | 'unknown_source',
+    { ip }: FastifyRequest,
+    source: ReceivingSource | undefined,
+  ): Promise<never> {
+    const limited = await this.failures.record('webhook', ip);
+    const subject = { type: 'webhook_source', id: source?.source ?? 'unknown' };
+    throw new RefusedError(
+      { action: 'webhook.refused', subject, details: { reason: problem } },
+      limited ?? new AppError(problem, meaningOf(problem)),
+    );
+  }
+
   private async verify(
     request: FastifyRequest,
     reply: FastifyReply,
-    receiving: ReceivingSource | undefined,
+    receiving: ReceivingSource,
   ): Promise<void> {
-    const refuse = async (problem: SignatureProblem | 'unknown_source') => {
-      const limited = await this.failures.record('webhook', request.ip);
-      throw new RefusedReceiptError(problem, receiving?.source, limited);
-    };
-    if (!receiving) return await refuse('unknown_source');
     const { secrets, ...source } = receiving;
     const { source: name, signature } = source;
     const bytes = (await request.arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
     const headers = signatureHeaders(request.raw.rawHeaders);
     const message = { source: name, headers, body: bytes };
     const problem = signatureProblem(signature, secrets, message, this.clock.now());
-    if (problem) return await refuse(problem);
+    if (problem) return await this.refuse(problem, request, receiving);
     const bodyHash = hash('sha256', bytes, 'buffer');
     const signedTime = headers.get(SCHEMES[signature].timestampHeader ?? '');
     // Counts repetitions separately, so that a replay of a captured message cannot use up the limit of its source.

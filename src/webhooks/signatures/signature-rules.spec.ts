@@ -62,7 +62,7 @@ const VALID: Readonly<Record<SignatureScheme, Case>> = {
   basic: { scheme: 'basic', headers: { Authorization: basic(`${SOURCE}:${SECRET}`) } },
 };
 
-describe('the signature of a receipt', () => {
+describe('the signature of a webhook request', () => {
   // Computed by another program (Python's hmac).
   it.each([
     [
@@ -292,7 +292,7 @@ describe('the signature of a receipt', () => {
       expect(timed('standard', SECONDS + off)).toBe(judgement);
     });
 
-    it('is compared in whole seconds', () => {
+    it('is judged by its time in whole seconds', () => {
       const late = new Date(NOW.getTime() + 999);
       expect(timed('timestamped', SECONDS - 300, late)).toBe('valid');
       expect(timed('timestamped', SECONDS - 300, new Date(NOW.getTime() + 1_000))).toBe(
@@ -320,12 +320,12 @@ describe('the signature of a receipt', () => {
       expect(timed('standard', written)).toBe('invalid_signature');
     });
 
-    it('is expired only for a sender that knows the secret', () => {
+    it('counts as expired only if the sender knows the secret', () => {
       const headers = { ...timestamped(SECONDS - 9_999), 'X-Webhook-Signature': '0'.repeat(64) };
       expect(judge({ headers })).toBe('invalid_signature');
     });
 
-    it('is invalid for another time', () => {
+    it('is invalid if the time in the header was changed', () => {
       const headers = { ...timestamped(SECONDS - 9_999), 'X-Webhook-Timestamp': String(SECONDS) };
       expect(judge({ headers })).toBe('invalid_signature');
     });
@@ -376,7 +376,7 @@ describe('the signature of a receipt', () => {
       expect(judge({ ...vector, headers, secret: KEY })).toBe('valid');
     });
 
-    it('accepts base64 without padding in a secret', () => {
+    it('is valid with a secret in base64 without padding', () => {
       const bytes = Buffer.alloc(25, 7);
       const digest = createHmac('sha256', bytes).update('m.1614265330.{}').digest('base64');
       const given = {
@@ -391,7 +391,7 @@ describe('the signature of a receipt', () => {
       }
     });
 
-    it('accepts a secret that is plain text', () => {
+    it('is valid with a secret that is plain text', () => {
       const raw = hmac(KEY, `${headers['webhook-id']}.1614265330.`, vector.body).toString('base64');
       expect(withSignature(`v1,${raw}`, { secret: KEY })).toBe('valid');
       expect(withSignature(`v1,${raw}`)).toBe('invalid_signature');
@@ -414,7 +414,7 @@ describe('the signature of a receipt', () => {
       // Decodes to the same bytes.
       [signature.replace('OE=', 'OF='), 'invalid_signature'],
       ['v1,x '.repeat(3_000), 'invalid_signature'],
-    ])('reads the list %.60s as %s', (list, judgement) => {
+    ])('in the list %.60s is %s', (list, judgement) => {
       expect(withSignature(list)).toBe(judgement);
     });
 
@@ -438,7 +438,7 @@ describe('the signature of a receipt', () => {
       expect(at({ 'X-Webhook-Token': SECRET, Authorization: 'Basic eDp5' })).toBe('valid');
     });
 
-    it('may have letters of any language, in UTF-8', () => {
+    it('may contain letters of any language, in UTF-8', () => {
       const secret = 'geheim: Schlüssel 🔑';
       expect(at({ 'X-Webhook-Token': Buffer.from(secret).toString('latin1') }, secret)).toBe(
         'valid',
@@ -494,7 +494,7 @@ describe('the signature of a receipt', () => {
     const right = `v1=${signedBody()}`;
     const other = `v1=${signedBody('another secret of that length')}`;
 
-    it('is one of several in the header', () => {
+    it('may be one of several signatures in the header', () => {
       for (const list of [right, `${other},${right}`, `${right}, ${other}`, `v2=00,${right}`]) {
         expect(at(list)).toBe('valid');
       }

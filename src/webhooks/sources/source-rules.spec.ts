@@ -20,7 +20,7 @@ const codes = (change: SettingsChange) =>
 const made = (change: SettingsChange) => settingsAfter(DEFAULT_SETTINGS, change);
 
 describe('settingsProblems', () => {
-  it('accepts an empty change, and each format alone', () => {
+  it('accepts an empty change, and each format with its own settings', () => {
     expect(codes({})).toEqual([]);
     expect(codes({ format: 'ocsf' })).toEqual([]);
     expect(codes({ format: 'mapping', mapping: MAPPING })).toEqual([]);
@@ -28,21 +28,21 @@ describe('settingsProblems', () => {
     expect(codes({ preset: WITH_WORDS.name, format: 'mapping' })).toEqual([]);
   });
 
-  it('rejects a mapping or a preset with another format', () => {
+  it('rejects a mapping or a preset together with another format', () => {
     expect(codes({ format: 'auto', mapping: MAPPING })).toEqual(['format: is_in']);
     expect(codes({ format: 'generic', preset: WITH_WORDS.name })).toEqual(['format: is_in']);
   });
 });
 
 describe('settingsAfter', () => {
-  it('changes given settings and keeps the others', () => {
+  it('changes the given settings and keeps the other settings', () => {
     const before = made({ playbook: 'phishing-response', incident_type: 'phishing' });
     const after = settingsAfter(before, { auto_triage: true, playbook: undefined });
     expect(after).toEqual({ ...before, auto_triage: true });
     expect(settingsAfter(after, { playbook: '' })).toEqual({ ...after, playbook: null });
   });
 
-  it('keeps only settings of a row', () => {
+  it('takes only the settings from a row', () => {
     const row = { ...DEFAULT_SETTINGS, version: 7, secret: 'sealed' };
     expect(settingsAfter(row, { enabled: false })).toEqual({ ...DEFAULT_SETTINGS, enabled: false });
   });
@@ -82,13 +82,13 @@ describe('settingsAfter', () => {
     });
   });
 
-  it('detaches a source with a new mapping from its preset', () => {
+  it('removes the preset if the change has a new mapping', () => {
     expect(made({ mapping: MAPPING })).toMatchObject({ format: 'mapping', mapping: MAPPING });
     const after = settingsAfter(made({ preset: WITH_WORDS.name }), { mapping: MAPPING });
     expect(after).toMatchObject({ format: 'mapping', mapping: MAPPING, preset: null });
   });
 
-  it('removes mapping and preset with another format', () => {
+  it('removes mapping and preset if the change has another format', () => {
     const after = settingsAfter(made({ preset: WITH_WORDS.name }), { format: 'auto' });
     expect(after).toMatchObject({ format: 'auto', mapping: null, preset: null });
   });
@@ -103,7 +103,7 @@ describe('secretProblem', () => {
     ['base64 of 24 bytes', `whsec_${base64(24)}`],
     ['base64 of 64 bytes', `whsec_${base64(64)}`],
     ['base64 without its padding', `whsec_${base64(16).replaceAll('=', '')}`],
-  ])('accepts %s for every signature', (_, secret) => {
+  ])('accepts %s for every signature scheme', (_, secret) => {
     for (const signature of SIGNATURE_SCHEMES) {
       expect(secretProblem(secret, signature)).toBeUndefined();
     }
@@ -116,7 +116,7 @@ describe('secretProblem', () => {
     ['base64 with a line break', `whsec_${base64(12)}\n${base64(12)}`],
     ['base64 that continues after its padding', `whsec_${base64(16)}${base64(16)}`],
     ['one letter too many', `whsec_${base64(24)}A`],
-  ])('rejects %s after whsec_ only for standard', (_, secret) => {
+  ])('rejects %s after whsec_, but only for the scheme standard', (_, secret) => {
     expect(secretProblem(secret, 'standard')).toMatch(/whsec_/);
     expect(secretProblem(secret, 'standard')).not.toMatch(/whsec_\S/);
     expect(secretProblem(secret, 'body')).toBeUndefined();
@@ -127,13 +127,13 @@ describe('secretProblem', () => {
     'schlüssel-des-tors',
     'tab\tin-the-middle',
     'with-a-\u200b-in-it',
-  ])('rejects %j only for token', (secret) => {
+  ])('rejects %j, but only for the scheme token', (secret) => {
     expect(secretProblem(secret, 'token')).toMatch(/header/);
     expect(secretProblem(secret, 'timestamped')).toBeUndefined();
   });
 });
 
-describe('the secret of basic', () => {
+describe('the secret of the scheme basic', () => {
   it('may have spaces, but no letters outside ASCII', () => {
     expect(secretProblem('a secret of some words', 'basic')).toBeUndefined();
     for (const secret of ['schlüssel-des-tors', 'tab\tin-the-middle']) {
@@ -142,12 +142,12 @@ describe('the secret of basic', () => {
   });
 });
 
-describe('SECRET', () => {
+describe('the pattern SECRET', () => {
   it.each([' x', 'x ', '\tx', 'x\n', '\ufeffx', 'x\u00a0', ' ', ''])('rejects %j', (text) => {
     expect(SECRET.test(text)).toBe(false);
   });
 
-  it('accepts white space inside, in linear time', () => {
+  it('accepts white space between other characters, and needs linear time', () => {
     expect(SECRET.test('two words\nand a line')).toBe(true);
     expect(SECRET.test(`x${' '.repeat(1_000_000)}`)).toBe(false);
   });
@@ -155,7 +155,7 @@ describe('SECRET', () => {
 
 const json = (text: string) => JSON.parse(text) as unknown;
 
-describe('the problems of a mapping', () => {
+describe('the check of a mapping', () => {
   const codes = (mapping: unknown) =>
     settingsProblems({ mapping } as SettingsChange).map(({ field, code }) => [field, code]);
 
@@ -204,7 +204,7 @@ describe('the problems of a mapping', () => {
     expect(codes(mapping)).toEqual([[field, code]]);
   });
 
-  it('accepts 32 lifted keys, 10 pointers and 512 characters', () => {
+  it('accepts up to 32 copied keys, 10 pointers and 512 characters', () => {
     const lift = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${n}`, '/h']));
     const title = [...Array.from({ length: 9 }, () => '/t'), `/${'t'.repeat(511)}`];
@@ -217,7 +217,7 @@ describe('the problems of a mapping', () => {
   });
 });
 
-describe('the problems of a severity_mapping', () => {
+describe('the check of a severity_mapping', () => {
   const codes = (severity_mapping: unknown) =>
     settingsProblems({ severity_mapping } as SettingsChange).map(
       ({ field, code }) => `${field} ${code}`,
@@ -229,7 +229,7 @@ describe('the problems of a severity_mapping', () => {
     { '0-39': 'low', '40-59.5': 'medium', '60': 'high', '61-': 'critical', sev1: 'critical' },
     { ['x'.repeat(64)]: 'low' },
     Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`w${at}`, 'low'])),
-  ])('are none: %j', (mapping) => expect(codes(mapping)).toEqual([]));
+  ])('accepts %j', (mapping) => expect(codes(mapping)).toEqual([]));
 
   it.each([
     ['high', 'severity_mapping is_json_object'],
@@ -244,9 +244,9 @@ describe('the problems of a severity_mapping', () => {
     [{ '>80': 'high' }, 'severity_mapping.>80 matches'],
     [{ '<= 20': 'low' }, 'severity_mapping.<= 20 matches'],
     [json('{"__proto__": "bad"}'), 'severity_mapping.__proto__ is_in'],
-  ])('of %j', (mapping, problem) => expect(codes(mapping)).toEqual([problem]));
+  ])('rejects %j', (mapping, problem) => expect(codes(mapping)).toEqual([problem]));
 
-  it('name the field and what it must be', () => {
+  it('names the field and its required form', () => {
     const [range] = settingsProblems({ severity_mapping: { '>80': 'low' } });
     expect(range!.message).toBe(
       'severity_mapping.>80 must be a word, a number, or a range such as 0-39.',
@@ -254,12 +254,12 @@ describe('the problems of a severity_mapping', () => {
   });
 });
 
-describe('the problems of a type_mapping', () => {
+describe('the check of a type_mapping', () => {
   it.each([
     [{ impostor: 'bec' }, []],
     [{ impostor: 'No Type' }, ['type_mapping.impostor matches']],
     [{ '--': 'bec' }, ['type_mapping.-- matches']],
-  ])('of %j', (type_mapping, problems) => {
+  ])('returns the problems of %j', (type_mapping, problems) => {
     const found = settingsProblems({ type_mapping });
     expect(found.map(({ field, code }) => `${field} ${code}`)).toEqual(problems);
   });

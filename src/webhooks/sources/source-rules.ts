@@ -139,8 +139,10 @@ export function settingsProblems(change: SettingsChange): FieldError[] {
   return problems;
 }
 
-/** Returns the settings after a valid request. A preset replaces all reading rules that are not in the request. */
+/** Returns the settings after a request. A preset replaces all reading rules that are not in the request. */
 export function settingsAfter(before: SourceSettings, change: SettingsChange): SourceSettings {
+  const problems = settingsProblems(change);
+  if (problems.length > 0) throw new ValidationError(problems);
   const preset = change.preset ? presetNamed(change.preset) : undefined;
   const { mapping, severity_mapping, type_mapping, incident_type } = DEFAULT_SETTINGS;
   const after: SourceSettings = {

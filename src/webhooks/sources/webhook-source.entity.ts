@@ -1,5 +1,7 @@
+import { NotEquals } from 'class-validator';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { SEVERITIES, type Severity } from '../../incidents/incident.js';
+import { Instant, Text } from '../../platform/validation/fields.js';
 
 export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
@@ -37,8 +39,20 @@ export interface Mapping {
   readonly lift?: Readonly<Record<string, Pointers>>;
 }
 
+const TIME = { example: '2026-11-02T09:00:00.000Z' };
+
 @Entity('webhook_sources')
 export class WebhookSourceEntity {
+  @Text({
+    pattern: SOURCE_NAME,
+    message:
+      'source must be 1 to 63 small letters, digits, hyphens and underscores, beginning with a letter or digit',
+    description: 'Name of the source. Events are sent to `/api/webhooks/<source>`.',
+    example: 'mail-gateway',
+    contract: { title: 'WebhookSourceName' },
+  })
+  // A source with this name would hide the path of the presets.
+  @NotEquals('presets', { message: 'source must not be presets' })
   @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly source: string;
 
@@ -85,15 +99,19 @@ export class WebhookSourceEntity {
   @Column({ type: 'text', nullable: true })
   readonly previous_secret: string | null;
 
+  @Instant({ ...TIME, optional: true, description: 'End of the previous secret.' })
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly previous_secret_until: Date | null;
 
+  @Text({ description: 'Principal that registered it.', example: 'admin' })
   @Column({ type: 'text' })
   readonly created_by: string;
 
+  @Instant(TIME)
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly created_at: Date;
 
+  @Instant(TIME)
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly updated_at: Date;
 }

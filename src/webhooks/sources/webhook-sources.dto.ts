@@ -1,6 +1,5 @@
 import type { Type } from '@nestjs/common';
 import { IntersectionType, PickType } from '@nestjs/swagger';
-import { NotEquals } from 'class-validator';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
 import {
   INCIDENT_TYPE,
@@ -15,7 +14,6 @@ import {
   Choice,
   type FieldOptions,
   Flag,
-  Instant,
   JsonObject,
   NestedList,
   NullIsAbsent,
@@ -37,18 +35,8 @@ import {
   EVENT_FORMATS,
   type Mapping,
   SIGNATURE_SCHEMES,
-  SOURCE_NAME,
+  WebhookSourceEntity,
 } from './webhook-source.entity.js';
-
-const SourceName = () =>
-  Text({
-    pattern: SOURCE_NAME,
-    message:
-      'source must be 1 to 63 small letters, digits, hyphens and underscores, beginning with a letter or digit',
-    description: 'Name of the source. Events are sent to `/api/webhooks/<source>`.',
-    example: 'mail-gateway',
-    contract: { title: 'WebhookSourceName' },
-  });
 
 const Secret = (options: FieldOptions) =>
   Text({
@@ -98,75 +86,69 @@ const ABOUT: Readonly<Record<keyof SourceSettings, string>> = {
 /** Settings that every preset has. */
 const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
 
-type FieldOf = (options: FieldOptions) => PropertyDecorator;
-
 function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsChange> {
   class Settings {}
   const isChange = use === 'change';
   const isRequest = isChange || use === 'new';
-  const declare = (name: keyof SourceSettings, fieldOf: FieldOf, example: unknown) => {
+  const declare = <Options extends FieldOptions>(
+    name: keyof SourceSettings,
+    fieldOf: (options: Options) => PropertyDecorator,
+    given: Options,
+  ) => {
     // Requests may omit all settings. A response omits only settings with the default null.
     const isOptional = isRequest || DEFAULT_SETTINGS[name] === null;
     const optional = use === 'preset' ? !IN_PRESETS.includes(name) : isOptional;
     const defaults = use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined };
-    const options = { example, description: ABOUT[name], optional, ...defaults };
+    const options = { ...given, description: ABOUT[name], optional, ...defaults };
     fieldOf(options)(Settings.prototype, name);
   };
   /** Responses have open sets, because later releases may add values. */
-  const oneOf =
-    (name: string, values: readonly string[]): FieldOf =>
-    (options) =>
-      isRequest ? Choice(`Known${name}`, values, options) : OpenChoice(name, values, options);
-  const preset: FieldOf = (options) =>
+  const oneOf = (name: string, values: readonly string[]) => (options: FieldOptions) =>
+    isRequest ? Choice(`Known${name}`, values, options) : OpenChoice(name, values, options);
+  const preset = (options: FieldOptions) =>
     isRequest ? Choice('KnownWebhookPreset', PRESET_NAMES, options) : Text({ ...options, max: 63 });
   /** In a change, an empty text removes the setting, because null means absent. */
   const clearable = (pattern: RegExp) =>
     isChange ? new RegExp(`^$|${pattern.source}`, pattern.flags) : pattern;
-  const json =
-    (contract: FieldOptions['contract']): FieldOf =>
-    (options) =>
-      JsonObject({ ...options, contract });
-  const type: FieldOf = (options) =>
-    Text({
-      ...options,
-      pattern: clearable(INCIDENT_TYPE),
-      message:
-        'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
-    });
-  const playbook: FieldOf = (options) =>
-    Text({
-      ...options,
-      // The syntax of this pattern differs between languages.
-      contract: { minLength: isChange ? undefined : 1, pattern: undefined },
-      max: 100,
-      pattern: clearable(PLAYBOOK),
-      message: 'playbook must be text without control characters, not framed by spaces',
-    });
 
-  declare('enabled', Flag, true);
-  declare('signature', oneOf('SignatureScheme', SIGNATURE_SCHEMES), 'timestamped');
-  declare('format', oneOf('EventFormat', EVENT_FORMATS), 'mapping');
-  declare('preset', preset, 'alertmanager');
-  declare('mapping', json(MAPPING_CONTRACT), MAPPING_EXAMPLE);
-  declare('incident_type', type, 'other');
-  const severity = { $ref: '#/components/schemas/Severity' };
-  const words = { urgent: 'critical', '0-39': 'low' };
-  declare('severity_mapping', json({ additionalProperties: severity }), words);
-  const typeOf = { type: 'string', pattern: INCIDENT_TYPE.source } as const;
-  declare('type_mapping', json({ additionalProperties: typeOf }), { impostor: 'bec' });
-  declare('incident_type_fixed', Flag, false);
-  declare('min_severity', (options) => Choice('Severity', SEVERITIES, options), 'low');
-  declare('auto_triage', Flag, true);
-  declare('playbook', playbook, 'phishing-response');
+  declare('enabled', Flag, { example: true });
+  declare('signature', oneOf('SignatureScheme', SIGNATURE_SCHEMES), { example: 'timestamped' });
+  declare('format', oneOf('EventFormat', EVENT_FORMATS), { example: 'mapping' });
+  declare('preset', preset, { example: 'alertmanager' });
+  declare('mapping', JsonObject, { contract: MAPPING_CONTRACT, example: MAPPING_EXAMPLE });
+  declare('incident_type', Text, {
+    pattern: clearable(INCIDENT_TYPE),
+    message:
+      'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
+    example: 'other',
+  });
+  declare('severity_mapping', JsonObject, {
+    contract: { additionalProperties: { $ref: '#/components/schemas/Severity' } },
+    example: { urgent: 'critical', '0-39': 'low' },
+  });
+  declare('type_mapping', JsonObject, {
+    contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
+    example: { impostor: 'bec' },
+  });
+  declare('incident_type_fixed', Flag, { example: false });
+  declare('min_severity', (options) => Choice('Severity', SEVERITIES, options), { example: 'low' });
+  declare('auto_triage', Flag, { example: true });
+  declare('playbook', Text, {
+    max: 100,
+    pattern: clearable(PLAYBOOK),
+    message: 'playbook must be text without control characters, not framed by spaces',
+    // The syntax of this pattern differs between languages.
+    contract: { minLength: isChange ? undefined : 1, pattern: undefined },
+    example: 'phishing-response',
+  });
   return Settings;
 }
 
-class NewSourceDto {
-  @SourceName()
-  // A source with this name would hide the path of the presets.
-  @NotEquals('presets', { message: 'source must not be presets' })
-  readonly source: string;
-
+@NullIsAbsent()
+export class WebhookSourceInputDto extends IntersectionType(
+  PickType(WebhookSourceEntity, ['source']),
+  settingsFor('new'),
+) {
   @Secret({
     description:
       'Secret that the sender signs with. No response shows it. For `standard` it may be `whsec_` and base64 of at least 16 bytes; for `token` it is visible ASCII, for `basic` ASCII.',
@@ -175,21 +157,13 @@ class NewSourceDto {
 }
 
 @NullIsAbsent()
-export class WebhookSourceInputDto extends IntersectionType(NewSourceDto, settingsFor('new')) {}
-
-class SecretChangeDto {
+export class WebhookSourceUpdateDto extends settingsFor('change') {
   @Secret({ optional: true, description: 'The previous secret stays valid for 24 h.' })
   readonly secret?: string;
 
   @Flag({ optional: true, description: 'Revokes the previous secret immediately.', example: false })
   readonly revoke_old_secret?: boolean;
 }
-
-@NullIsAbsent()
-export class WebhookSourceUpdateDto extends IntersectionType(
-  SecretChangeDto,
-  settingsFor('change'),
-) {}
 
 const SORTS = sortWords('created_at', 'source');
 
@@ -198,26 +172,13 @@ export class WebhookSourceQueryDto extends PageQueryDto {
   readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 }
 
-const TIME = '2026-11-02T09:00:00.000Z';
+const TIMES = ['previous_secret_until', 'created_by', 'created_at', 'updated_at'] as const;
 
-class SourceNameDto {
-  @SourceName()
-  readonly source: string;
-}
-
-export class WebhookSourceDto extends IntersectionType(SourceNameDto, settingsFor('shown')) {
-  @Instant({ optional: true, description: 'End of the previous secret.', example: TIME })
-  readonly previous_secret_until?: Date;
-
-  @Text({ description: 'Principal that registered it.', example: 'admin' })
-  readonly created_by: string;
-
-  @Instant({ example: TIME })
-  readonly created_at: Date;
-
-  @Instant({ example: TIME })
-  readonly updated_at: Date;
-}
+export class WebhookSourceDto extends IntersectionType(
+  PickType(WebhookSourceEntity, ['source']),
+  settingsFor('shown'),
+  PickType(WebhookSourceEntity, TIMES),
+) {}
 
 export class DeletedWebhookSourceDto {
   @Text({ description: 'Name of the source.', example: 'mail-gateway' })

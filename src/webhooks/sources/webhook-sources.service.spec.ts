@@ -13,7 +13,7 @@ const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SECRET = 'secret-of-a-mail-gateway';
 const START = new Date('2026-11-22T10:00:00.000Z');
 
-describe('the sources of receipts', () => {
+describe('the cache of webhook sources', () => {
   const box = new SecretBox(loadSecretKeys(loadSettings({ SECRETS_KEY })));
   let now: number;
   let table: WebhookSourceEntity[];
@@ -55,7 +55,7 @@ describe('the sources of receipts', () => {
     jest.restoreAllMocks();
   });
 
-  it('uses a read for 500 ms', async () => {
+  it('uses the result of a read for 500 ms', async () => {
     expect(await secretsOf('known')).toEqual([SECRET]);
     for (now = 10_001; now < 10_500; now += 20) expect(await secretsOf('known')).toEqual([SECRET]);
     expect(reads).toBe(1);
@@ -64,7 +64,7 @@ describe('the sources of receipts', () => {
     expect(await directory.find('known')).toMatchObject({ enabled: false });
   });
 
-  it('does not use a read that began too early', async () => {
+  it('does not use the result of a read that began too early', async () => {
     const finish: (() => void)[] = [];
     answer = (rows) => new Promise((resolve) => finish.push(() => resolve(rows)));
     const first = directory.find('known');
@@ -77,7 +77,7 @@ describe('the sources of receipts', () => {
     expect(reads).toBe(2);
   });
 
-  it('knows a source of another replica after 500 ms, and reads no more often for unknown names', async () => {
+  it('finds a source of another replica after 500 ms, and unknown names cause no additional reads', async () => {
     await directory.find('known');
     table.push(rowOf('made-elsewhere'));
     const from = now;
@@ -93,7 +93,7 @@ describe('the sources of receipts', () => {
     expect(reads).toBeLessThanOrEqual(3);
   });
 
-  it('does not read for invalid names', async () => {
+  it('does not query the database for an invalid name', async () => {
     for (const name of ['', 'A', 'a b', 'ä', '../x', '__proto__', 'a'.repeat(64), '\0', '\ud800']) {
       expect(await directory.find(name)).toBeUndefined();
     }
@@ -116,7 +116,7 @@ describe('the sources of receipts', () => {
     expect(reads).toBe(1);
   });
 
-  it('reads again after a change in this process, also during a read', async () => {
+  it('reads again after a change in this process, even during a read', async () => {
     const early = directory.find('known');
     table = [];
     now += 1;
@@ -127,7 +127,7 @@ describe('the sources of receipts', () => {
     expect(reads).toBe(2);
   });
 
-  it('given a database outage → uses its read for 500 ms, then throws', async () => {
+  it('given a database outage → uses the last result for 500 ms, then throws', async () => {
     await directory.find('known');
     answer = () => Promise.reject(new Error('connection refused'));
     now += 400;

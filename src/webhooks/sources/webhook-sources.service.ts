@@ -17,17 +17,11 @@ import {
 import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/request.js';
 import { findOrder, findPage, type Page } from '../../platform/paging/page.js';
-import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
+import type { SealedColumn } from '../../platform/secrets/secret-keys.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { readEventJson } from '../reading/event-json.js';
 import { openBody, type ReadEvent } from '../reading/read-events.js';
-import {
-  DEFAULT_SETTINGS,
-  secretProblem,
-  settingsAfter,
-  type SettingsChange,
-  settingsProblems,
-} from './source-rules.js';
+import { DEFAULT_SETTINGS, secretProblem, settingsAfter } from './source-rules.js';
 import {
   type ReceivingSecret,
   type ReceivingSource,
@@ -116,7 +110,6 @@ export class WebhookSourcesService {
     { source, secret, ...wanted }: WebhookSourceInputDto,
     idempotency: Participant<WebhookSourceEntity>,
   ): Promise<WebhookSourceEntity> {
-    requireValid(wanted);
     const settings = settingsAfter(DEFAULT_SETTINGS, wanted);
     requireUsable(secret, settings.signature, 'secret');
     const sealed = { source, secret: this.box.seal(secret, contextOf(source)) };
@@ -141,7 +134,6 @@ export class WebhookSourcesService {
   ): Promise<WebhookSourceEntity> {
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
     if (given.length === 0) throw ValidationError.nothingGiven();
-    requireValid(change);
     return await this.transactions.run<WebhookSourceEntity>(async (tx) => {
       const before = await this.get(source, tx);
       const after = this.contentAfter(before, change);
@@ -258,11 +250,6 @@ export class WebhookSourcesService {
     }
     return [];
   }
-}
-
-function requireValid(change: SettingsChange): void {
-  const problems = settingsProblems(change);
-  if (problems.length > 0) throw new ValidationError(problems);
 }
 
 function requireUsable(

@@ -2,7 +2,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import type { LoggerService } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { schema } from '../../../src/app.schema.js';
-import { PlatformModule, WorkModule } from '../../../src/platform/platform.module.js';
+import { PlatformModule } from '../../../src/platform/platform.module.js';
 import { loadSettings } from '../../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../../src/platform/database/connection.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
@@ -21,11 +21,12 @@ export class Replica {
 
   /** Not started yet. Register handlers first. */
   static async open(url: string, environment: NodeJS.ProcessEnv = {}): Promise<Replica> {
-    const settings = loadSettings(environment);
+    const SECRETS_KEY = Buffer.alloc(32).toString('base64');
+    const settings = loadSettings({ SECRETS_KEY, ...environment });
     const dataSource = createDataSource(schema, connectionOptions(url, settings));
     await dataSource.initialize();
     const module = await Test.createTestingModule({
-      imports: [PlatformModule.on(settings, dataSource), WorkModule],
+      imports: [PlatformModule.on(settings, dataSource)],
     })
       .setLogger(silent)
       .compile();

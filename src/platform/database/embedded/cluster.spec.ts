@@ -36,7 +36,7 @@ describe('copyPrograms', () => {
 });
 
 describe('the package of PostgreSQL', () => {
-  it('is not found on an unsupported platform, with a one-line error', () => {
+  it('causes a one-line error on an unsupported platform', () => {
     expect(() => locateNative('sunos', 'x64')).toThrow(
       /^There is no embedded PostgreSQL for sunos-x64\. Set DATABASE_URL [^\n]*$/,
     );

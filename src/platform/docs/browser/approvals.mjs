@@ -1,27 +1,27 @@
-import { openOperation } from './operations.mjs';
+import { openOperation } from './linked.mjs';
 import { element, read, utc, whyUnread } from './page.mjs';
 
-/* What waits for the consent of the reader, above everything else. Each line leads to the operation that gives it. */
+/* Lists the actions that wait for the approval of the user, with links to the operations that decide. */
 
-/** Which of the parameters an action cannot do without. */
+/** The types show which parameters are required. */
 const TYPES = '/api/actions/types';
 const DECISIONS = [
-  ['Approve', 'approveAction', '/api/actions/{id}/approve'],
-  ['Reject', 'rejectAction', '/api/actions/{id}/reject'],
+  ['Approve', ['Approvals', 'approveAction', '/api/actions/{id}/approve', 'post']],
+  ['Reject', ['Approvals', 'rejectAction', '/api/actions/{id}/reject', 'post']],
 ];
 
-/** Of a value that may be cut. */
+/** Maximum shown length of an optional parameter. */
 const LONGEST = 120;
 const LONGEST_REASON = 500;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Also those of other languages and widths, with which a title could seem to have ended. */
+/** Quotes of all languages and widths: with one, a title could seem to end. */
 const QUOTES = /["\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 
-/** What waits at one of these levels. Who waits longest comes first. */
+/** The oldest action is the first. */
 export const listOf = (levels) =>
   `/api/actions?status=pending_approval&approval_level=${levels}&sort=requested_at&per_page=20`;
 
-/** Gives the function that reads them and shows them in `section`. Who may approve nothing is shown nothing. */
+/** Returns a function that reads the actions and shows them in `section`. Users who may approve nothing see nothing. */
 export function showApprovals(section, ui) {
   const { levels } = section.dataset;
   if (levels === '') return () => undefined;
@@ -30,11 +30,10 @@ export function showApprovals(section, ui) {
   const content = element('div', { 'aria-live': 'polite' });
   section.replaceChildren(element('div', { class: 'its-heading' }, title, again), content);
   const show = async () => {
-    try {
-      content.replaceChildren(...(await pending(levels, ui)));
-    } catch (error) {
-      content.replaceChildren(element('p', {}, ...whyUnread('They', error)));
-    }
+    const shown = await pending(levels, ui).catch((error) => [
+      element('p', {}, ...whyUnread('They', error)),
+    ]);
+    content.replaceChildren(...shown);
   };
   again.addEventListener('click', show);
   section.hidden = false;
@@ -57,30 +56,27 @@ function lineOf(action, types, ui) {
     element('span', {}, `${label} `, foreign(value)),
   ]);
   const what = element('div', {}, element('strong', {}, action_type), ...facts);
-  // What strangers write comes last, each in a line of its own and in quotes, so that it cannot pose as a fact.
-  if (preview) what.append(element('div', {}, 'would touch: ', foreign(wouldTouch(preview))));
-  if (parameters.reason)
-    what.append(quoted('reason', shortened(parameters.reason, LONGEST_REASON)));
+  // Texts of strangers are last, each on its own line and in quotes, so that they do not look like facts.
+  if (preview) what.append(element('div', {}, 'would touch: ', foreign(preview.message)));
+  const { reason } = parameters;
+  if (reason) what.append(quoted('reason', shortened(reason, LONGEST_REASON)));
   if (incident) what.append(quoted(incident.incident_number, incident.title));
-  const decisions = DECISIONS.map((to) => linkTo(to, id, ui));
-  return element(
-    'li',
-    { 'data-action': id },
-    what,
-    element('span', { class: 'its-decisions' }, ...decisions),
-  );
+  const decisions = DECISIONS.map(([words, operation]) => {
+    const link = element('a', { href: `#/Approvals/${operation[1]}` }, words);
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      openOperation(ui, operation, id);
+    });
+    return link;
+  });
+  const links = element('span', { class: 'its-decisions' }, ...decisions);
+  return element('li', { 'data-action': id }, what, links);
 }
-
-/** What the connector found that the action would change, with the number of mails where it is known. */
-export const wouldTouch = ({ count, message }) =>
-  [count !== undefined && (count === 1 ? '1 mail' : `${count} mails`), message]
-    .filter((part) => part !== false)
-    .join(' · ');
 
 const quoted = (label, words) =>
   element('div', {}, `${label}: "`, foreign(words.replace(QUOTES, "'")), '"');
 
-/** What there is to know before one consents, with what it is to be done to first. */
+/** Returns what an approver must know, the target first. */
 export function factsOf(action, types) {
   const { approval_level, requested_by, expires_at, incident } = action;
   const facts = [
@@ -93,7 +89,7 @@ export function factsOf(action, types) {
   return facts.filter(Boolean);
 }
 
-/** The parameters without the words: first those that have to be there, whole; then the others, each cut by itself. */
+/** Returns the required parameters whole, then the optional parameters, shortened. The reason is shown separately. */
 function targetsOf({ action_type, parameters = {} }, types) {
   const known = types.find(({ name }) => name === action_type)?.parameters ?? [];
   const mayBeCut = (name) => known.some((one) => one.name === name && !one.required);
@@ -108,21 +104,12 @@ function targetsOf({ action_type, parameters = {} }, types) {
 
 const shortened = (text, most = LONGEST) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-/** What others wrote turns no direction but its own, and its place shows where it ends. */
+/** A `bdi` keeps the text direction of strangers inside, and its border shows where their text ends. */
 const foreign = (text) => element('bdi', {}, visible(text));
 
-/** With a mark such as `⟦U+202E⟧` for what would not be seen. */
+/** Shows invisible characters as marks, such as `⟦U+202E⟧`. */
 export const visible = (text) =>
   text.replace(
     UNSEEN,
     (one) => `⟦U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟧`,
   );
-
-function linkTo([words, operationId, path], id, ui) {
-  const link = element('a', { href: `#/Approvals/${operationId}` }, words);
-  link.addEventListener('click', (event) => {
-    event.preventDefault();
-    openOperation(ui, ['operations', 'Approvals', operationId], [path, 'post'], id);
-  });
-  return link;
-}

@@ -1,9 +1,35 @@
-import { drawn, openOperation } from './operations.mjs';
+/* Opens operations of Swagger UI, and what a message links to, such as `/docs?action=act-…`. */
 
-/*
- * What a message links to: `/docs?action=act-…`. Whoever is to decide about an action is led to it among what waits; everything
- * else is read at once, which changes nothing, whoever made the link.
- */
+/** Opens an operation with the id filled in, without the request and response of another id. Returns its element. */
+export async function openOperation(ui, [tag, operationId, path, method = 'get'], id) {
+  const { layoutActions, specActions, oas3Actions } = ui;
+  const operation = [path, method];
+  const place = ['operations', tag, operationId];
+  specActions.clearResponse(...operation);
+  specActions.clearRequest(...operation);
+  oas3Actions.clearRequestBodyValue({ pathMethod: operation });
+  layoutActions.updateFilter('');
+  layoutActions.show(place.slice(0, 2), true);
+  layoutActions.show(place, true);
+  specActions.changeParam(operation, 'id', 'path', id, false);
+  const block = await drawn(() => document.getElementById(place.join('-')));
+  block?.scrollIntoView({ block: 'start' });
+  block?.querySelector('button')?.focus({ preventScroll: true });
+  return block;
+}
+
+const TRIES = 50;
+const BETWEEN_MS = 100;
+
+/** Waits until Swagger UI has drawn an element. Returns `undefined` if it does not. */
+async function drawn(find) {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
+    const found = find();
+    if (found) return found;
+  }
+  return undefined;
+}
 
 const READS = {
   incident: ['Incidents', 'getIncident', '/api/incidents/{id}'],
@@ -18,26 +44,25 @@ const READS = {
 };
 const ID = /^[\w-]{1,100}$/;
 
-/** Of the query of the page the kind and the id; undefined where it links to nothing. */
-export function linkedIn(search) {
+/**
+ * Shows what the query of the page links to. A waiting action is marked in the list of approvals. Everything else is
+ * read, which changes nothing, whoever made the link.
+ */
+export async function showLinked(search, ui) {
   const query = new URLSearchParams(search);
   const kind = Object.keys(READS).find((name) => ID.test(query.get(name) ?? ''));
-  return kind && { kind, id: query.get(kind) };
-}
-
-export async function showLinked({ kind, id }, ui) {
-  if (kind === 'action' && markWaiting(id)) return;
-  const [tag, operationId, path] = READS[kind];
-  const block = await openOperation(ui, ['operations', tag, operationId], [path, 'get'], id);
+  const id = query.get(kind);
+  if (!kind || (kind === 'action' && markWaiting(id))) return;
+  const block = await openOperation(ui, READS[kind], id);
   const button = block && (await drawn(() => block.querySelector('button.execute')));
   if (!button) return;
   button.click();
-  // The parameters, the description and the command fill the screen: without this the answer is below it.
+  // The response is below the parameters, the description and the command, which fill the screen.
   const answer = await drawn(() => block.querySelector('.live-responses-table'));
   answer?.scrollIntoView({ block: 'start' });
 }
 
-/** Whether it is among what waits for the reader. */
+/** Returns false if the action does not wait for this user. */
 function markWaiting(id) {
   const lines = [...document.querySelectorAll('#approvals li')];
   const line = lines.find(({ dataset }) => dataset.action === id);

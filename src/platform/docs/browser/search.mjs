@@ -1,6 +1,6 @@
-/* Finding and ordering operations. Swagger UI hands over Immutable collections. */
+/* Finds and sorts operations. Swagger UI passes Immutable collections. */
 
-/** Whether all words that somebody looks for are in what is known of an operation, in any case. */
+/** True if the parts contain all words, in any case. */
 export function isFound(words, parts) {
   const text = parts.filter(Boolean).join(' ').toLowerCase();
   return words
@@ -9,7 +9,7 @@ export function isFound(words, parts) {
     .every((word) => text.includes(word));
 }
 
-/** What Swagger UI calls for its filter: of each tag the operations that are found, of the tags those that have some. */
+/** Filter function of Swagger UI: returns the tags with the operations that contain the words. */
 export function findOperations(tagged, words) {
   return tagged
     .map((group, tag) =>
@@ -23,21 +23,11 @@ export function findOperations(tagged, words) {
 
 function partsOf(entry, tag) {
   const operation = entry.get('operation');
-  return [
-    tag,
-    entry.get('method'),
-    entry.get('path'),
-    operation.get('summary'),
-    operation.get('operationId'),
-    operation.get('description'),
-    operation.get('x-words'),
-    ...titlesOf(operation.getIn(['requestBody', 'content'])),
-  ];
+  const texts = ['summary', 'operationId', 'description', 'x-words'];
+  return [tag, entry.get('method'), entry.get('path'), ...texts.map((name) => operation.get(name))];
 }
 
-/**
- * What people call an operation, where no part of the contract says it. Only words for what the operation can do.
- */
+/** Words of analysts that the contract does not use. */
 export const SYNONYMS = {
   createIncident: 'report ticket case add new',
   createUser: 'add account colleague person role',
@@ -65,26 +55,20 @@ export const SYNONYMS = {
     'close closing closed reopen reopening resolve note notes comment edit judge verdict false positive true positive benign malicious severity acknowledge status',
 };
 
-/** Synonyms, and the names of the parameters and of the fields of the body. */
+/** Synonyms, the names of the parameters and of the fields of the body, and the titles of the examples. */
 export function searchedWords({ operationId, parameters = [], requestBody }, resolve) {
   const media = Object.values(resolve(requestBody)?.content ?? {});
   const fields = media.flatMap(({ schema }) => Object.keys(resolve(schema)?.properties ?? {}));
   const names = parameters.map((parameter) => resolve(parameter).name);
-  return [SYNONYMS[operationId] ?? '', ...names, ...fields].join(' ').replaceAll('_', ' ');
+  const words = [SYNONYMS[operationId] ?? '', ...names, ...fields].join(' ').replaceAll('_', ' ');
+  // No path says that an incident can be resolved.
+  const examples = media.flatMap((one) => Object.values(one.examples ?? {}));
+  return [words, ...examples.map(({ summary }) => summary)].join(' ');
 }
-
-/** What the examples of its body are there for: that an incident can be resolved stands in no path. */
-function titlesOf(content) {
-  return valuesIn(content).flatMap((media) =>
-    valuesIn(media.get('examples')).map((example) => example.get('summary')),
-  );
-}
-
-const valuesIn = (map) => (map ? [...map.values()] : []);
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 
-/** By address, and at one address reading comes first and deleting last. */
+/** Sorts by path, then GET first and DELETE last. */
 export function inOrder(one, other) {
   const [path, otherPath] = [one.get('path'), other.get('path')];
   if (path !== otherPath) return path < otherPath ? -1 : 1;

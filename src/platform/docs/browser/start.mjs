@@ -1,25 +1,22 @@
 import { showApprovals } from './approvals.mjs';
 import { documentForPage } from './boxes.mjs';
-import { showKillSwitch } from './kill-switch.mjs';
-import { linkedIn, showLinked } from './linked.mjs';
+import { showLinked } from './linked.mjs';
+import { showKillSwitch } from './page.mjs';
 import { pagePlugin } from './plugin.mjs';
 import { inOrder } from './search.mjs';
 
-/* Swagger UI has colours for the dark, which a class turns on. */
+/* A class enables the dark colours of Swagger UI. */
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const followColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 followColours();
 dark.addEventListener('change', followColours);
-
-/* A request of "Try it out" carries the session cookie, because it goes to this host. */
 
 const main = document.getElementById('swagger-ui');
 const { role, roles } = main.dataset;
 const order = roles.split(' ');
 const mayCall = (needed) => order.indexOf(needed) <= order.indexOf(role);
 
-let readAgain = () => undefined;
-/** Whether a request is under way that may approve something, ask for approval, or turn the kill switch. */
+/** True while a request runs that may change an approval or the kill switch. */
 let mayHaveChanged = false;
 
 const answer = await fetch('/openapi.json');
@@ -36,24 +33,22 @@ const ui = window.SwaggerUIBundle({
   requestSnippetsEnabled: true,
   tryItOutEnabled: true,
   validatorUrl: null,
-  plugins: [pagePlugin(mayCall)],
+  plugins: [pagePlugin],
   requestInterceptor: (request) => {
     mayHaveChanged ||= request.method !== 'GET';
     return request;
   },
   responseInterceptor: (response) => {
-    // Of a session that has ended it leads to the login.
+    // After the end of the session, the page shows a link to the login.
     if (mayHaveChanged || response.status === 401) readAgain();
     mayHaveChanged = false;
     return response;
   },
 });
-const readSwitch = showKillSwitch(document.getElementById('kill-switch'));
 const readApprovals = showApprovals(document.getElementById('approvals'), ui);
-readAgain = () => {
-  void readSwitch();
-  void readApprovals();
+const readAgain = () => {
+  void showKillSwitch(document.getElementById('kill-switch'));
+  return readApprovals();
 };
-await readApprovals();
-const linked = linkedIn(location.search);
-if (linked) await showLinked(linked, ui);
+await readAgain();
+await showLinked(location.search, ui);

@@ -95,7 +95,7 @@ describe('AnthropicModel', () => {
     ['fractions', { input_tokens: 1.5 }],
     ['negative counts', { output_tokens: -1 }],
     ['counts that are too high', { input_tokens: 1e300, output_tokens: 10_000_001 }],
-  ])('counts no tokens if the usage has %s', async (_, usage) => {
+  ])('counts no tokens if the response has %s', async (_, usage) => {
     api.script(message({ content: [{ type: 'text', text: JSON.stringify(VERDICT) }], usage }));
     expect((await judge(modelAt(api))).tokens).toEqual({ input: 0, output: 0, cached_input: 0 });
   });
@@ -193,7 +193,7 @@ describe('AnthropicModel', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('records the requested model before the response, and the model of the response after it', async () => {
+  it('records the requested model before the response, and after it the model that the response names', async () => {
     const meter = new TokenMeter();
     const asked: unknown[] = [];
     api.whenAsked = () => asked.push(meter.asked);

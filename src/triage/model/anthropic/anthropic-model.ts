@@ -7,8 +7,13 @@ import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { plainJson } from '../../evidence/visible-text.js';
-import { type Prompt, promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
-import { WORDS } from '../../prompts/prompt-texts.js';
+import {
+  type Prompt,
+  promptFor,
+  readVerdict,
+  VERDICT_SCHEMA,
+  WORDS,
+} from '../../prompts/prompt.js';
 import {
   type Judgement,
   type Judging,
@@ -139,9 +144,8 @@ class Conversation {
   }
 
   private params(): Anthropic.MessageCreateParamsNonStreaming {
-    const input_schema = { ...QUESTION_SCHEMA, required: ['indicator_id'] };
     const tools = this.judging.tools.map(({ name, description }) => {
-      return { name, description, input_schema };
+      return { name, description, input_schema: QUESTION_SCHEMA };
     });
     return {
       model: this.settings.anthropicModel,

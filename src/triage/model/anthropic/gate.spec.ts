@@ -9,7 +9,7 @@ const TOOL: TriageTool = {
   ask: async () => ({}),
 };
 
-describe('the gate of a model', () => {
+describe('a model with a permit check', () => {
   let api: FakeMessagesApi;
   let gate: CountingGate;
 
@@ -24,7 +24,7 @@ describe('the gate of a model', () => {
 
   afterAll(() => api.stop());
 
-  it('is passed before each request is sent', async () => {
+  it('runs the permit check before it sends each request', async () => {
     const seen: number[] = [];
     gate.whenAsked = () => seen.push(api.requests.length);
     api.script(
@@ -37,7 +37,7 @@ describe('the gate of a model', () => {
   });
 
   it.each([1, 2])(
-    'sends nothing if it rejects request %i, and the error stays unchanged',
+    'sends nothing if the permit check rejects request %i, and throws its error unchanged',
     async (at) => {
       const refusals = [
         new Error('the switch is on'),
@@ -58,7 +58,7 @@ describe('the gate of a model', () => {
     },
   );
 
-  it('is not passed if the signal is aborted before the first request', async () => {
+  it('does not run the permit check if the signal is aborted before the first request', async () => {
     api.script(verdict());
     const given = new Error('the claim is lost');
     const judging = { gate, signal: AbortSignal.abort(given) };
@@ -66,7 +66,7 @@ describe('the gate of a model', () => {
     expect([gate.asked, api.requests.length]).toEqual([0, 0]);
   });
 
-  it('sends nothing if the signal is aborted while the gate is passed', async () => {
+  it('sends nothing if the signal is aborted during the permit check', async () => {
     api.script(verdict());
     const run = new AbortController();
     const given = new Error('the claim is lost');

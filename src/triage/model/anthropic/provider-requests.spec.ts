@@ -107,7 +107,7 @@ describe('ProviderRequests', () => {
     ['too much load', failure(529, 'overloaded_error')],
     ['an error of the provider', failure(503, 'api_error')],
     ['a cut connection', { kind: 'cut' } as const],
-  ])('retries after %s, through the gate each time', async (_, answer) => {
+  ])('retries after %s, with a permit check for each attempt', async (_, answer) => {
     api.script(answer, answer, verdict());
     const gate = new CountingGate();
     expect((await judge(modelAt(api), { gate })).verdict.classification).toBe('malicious');
@@ -122,7 +122,7 @@ describe('ProviderRequests', () => {
     expect(waited).toBe(true);
   });
 
-  it('does not wait beyond its deadline, and throws with the wait of Retry-After', async () => {
+  it('does not wait beyond its deadline, and throws an error with the time of Retry-After', async () => {
     api.script(failure(429, 'rate_limit_error', { 'retry-after': '3600' }));
     expect(await failureOf(judge(modelAt(api)))).toMatchObject({
       reason: 'rate_limited',
@@ -196,7 +196,7 @@ describe('ProviderRequests', () => {
     ['the configured model if the response names no model', undefined, 'claude-sonnet-5-5'],
     ['the configured model if the name is not valid', '<script>', 'claude-sonnet-5-5'],
     ['the name that a proxy gives', 'vendor/claude@2:0', 'vendor/claude@2:0'],
-  ])('returns as the model %s', async (_, model, expected) => {
+  ])('returns as the name of the model %s', async (_, model, expected) => {
     const content = [{ type: 'text', text: JSON.stringify(VERDICT) }];
     api.script(message({ content, model }));
     expect((await judge(modelAt(api))).model).toBe(expected);

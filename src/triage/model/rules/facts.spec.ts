@@ -2,12 +2,12 @@ import { Facts } from './facts.js';
 
 const said = (rawData: Readonly<Record<string, unknown>>) => Facts.of(rawData).ofTools('ticket');
 
-describe('what tools say', () => {
-  it('is what stands under names that only they fill', () => {
+describe('the facts that tools state', () => {
+  it('are the values of names that only tools fill', () => {
     expect(said({ ticket: 'CHG-1', asset: { ticket: 'CHG-2' } })).toHaveLength(2);
   });
 
-  it('is nothing in the fields of a JSON log line that Wazuh has decoded', () => {
+  it('do not include fields of a JSON log line that Wazuh has decoded', () => {
     const alert = { decoder: { name: 'json' }, data: { ticket: 'CHG-1' } };
     expect(said(alert)).toEqual([]);
     expect(said({ all_fields: alert })).toEqual([]);
@@ -16,7 +16,7 @@ describe('what tools say', () => {
     }
   });
 
-  it('has no pointer that is longer than those of evidence, however long a key is', () => {
+  it('have no pointer that is too long for evidence, even if a key is very long', () => {
     const facts = Facts.of({ ['k'.repeat(60_000)]: ['192.0.2.1', '192.0.2.2'], ip: '192.0.2.3' });
     expect(facts.all.map(({ pointer }) => pointer)).toEqual(['/ip']);
     expect(facts.cut).toBe(true);
@@ -35,7 +35,7 @@ describe('what tools say', () => {
     ['environment'],
     ['env'],
     ['metadata'],
-  ])('is nothing that a stranger names below %s', (name) => {
+  ])('do not include a value that a stranger can write below %s', (name) => {
     expect(said({ event: { [name]: { ticket: 'CHG-1', more: [{ ticket: 'CHG-2' }] } } })).toEqual(
       [],
     );

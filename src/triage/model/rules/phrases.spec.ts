@@ -3,15 +3,15 @@ import { Facts } from './facts.js';
 import { wordsOf } from './phrases.js';
 
 describe('the words of a text', () => {
-  it('are read alike, however their letters are spelled', () => {
+  it('are the same for every Unicode spelling of their letters', () => {
     expect(wordsOf('Ｐａｓｓ\u200bword cafe\u0301 カ\uff9e')).toEqual(['password', 'café', 'ガ']);
   });
 
   it.each([
     ['marks', '\u0301\u0316'],
-    ['what a normal form makes marks of', '\uff9e\u0301\uff9f\u0316'],
+    ['characters that normalisation turns into marks', '\uff9e\u0301\uff9f\u0316'],
   ])(
-    'keep no more than a few %s above one letter, which a normal form would have to sort',
+    'keep only a few characters of this kind on one letter, so that normalisation needs linear time: %s',
     async (_, marks) => {
       const read = (length: number) => {
         Facts.of({ recipients: Array(100).fill(`x@a${marks.repeat(length / 160)}`) });
@@ -22,7 +22,7 @@ describe('the words of a text', () => {
     },
   );
 
-  it('normalize no character to marks in a row that are not counted as such', () => {
+  it('count every character as a mark that normalisation turns into marks', () => {
     const hidden: string[] = [];
     for (let code = 0; code < 0x110000; code += 1) {
       if (code >= 0xd800 && code < 0xe000) continue;

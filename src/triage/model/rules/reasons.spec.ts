@@ -46,13 +46,13 @@ describe('the quoted severity', () => {
     expect((await judge({ title: 'x', ...rawData }, { severity })).reasoning).toContain(sentence);
   });
 
-  it('is the severity of the incident if the tool names none, and is no evidence', async () => {
+  it('is the severity of the incident if the tool names no severity, and is then no evidence', async () => {
     const told = await judge({ title: 'Mimikatz', host: 'ws-1' }, { severity: 'high' });
     expect(told.reasoning).toContain('rates the event as high ("severity: high")');
     expect(told.evidence.map(({ pointer }) => pointer)).toEqual(['/title']);
   });
 
-  it('omits a word for another severity', async () => {
+  it('omits the word of the tool if the word means another severity', async () => {
     const told = await judge({ title: 'x', severity: 'medium' }, { severity: 'critical' });
     expect(told.rules).toContain('tool_says_critical');
     expect(told.reasoning).not.toContain('medium');
@@ -60,7 +60,7 @@ describe('the quoted severity', () => {
 });
 
 describe('a fact in favour of an event', () => {
-  it('is not a blocked program or an entry missing from a list', async () => {
+  it('is neither a blocked program nor an entry that is missing from a list', async () => {
     const told = await judge(
       { alert: 'mimikatz', host_name: 'lap-7', action: 'BLOCKED', is_whitelisted: false },
       { incident_type: 'malware' },
@@ -71,7 +71,7 @@ describe('a fact in favour of an event', () => {
     expect((await judge(request)).reasoning).toContain('The request was refused');
   });
 
-  it('is not the mark of a gateway on mails from outside', async () => {
+  it('is not the mark that a gateway puts on mails from outside', async () => {
     const mail = { subject: 'hello', sender: 'a@one.test', taggedExternal: false };
     expect((await judge(mail)).reasoning).not.toContain('Nothing was sent');
     const marked = await judge({ ...mail, taggedMalicious: true });
@@ -80,8 +80,8 @@ describe('a fact in favour of an event', () => {
   });
 });
 
-describe('a reason', () => {
-  it('names a fact once', async () => {
+describe('the reasoning of a verdict', () => {
+  it('names each fact once', async () => {
     const { reasoning } = await judge({
       subject: 'x',
       sender: 'a@one.test',
@@ -108,19 +108,22 @@ describe('a reason', () => {
     expect(told.reasoning).not.toContain('malware');
   });
 
-  it.each(samples)('does not quote the console link of a sample: $name', async (sample) => {
-    const { link, url } = sample.fields;
-    const hostOf = (text: string | undefined) =>
-      text !== undefined && URL.canParse(text) ? new URL(text).hostname : undefined;
-    const host = hostOf(link);
-    if (host === undefined || host === hostOf(url)) return;
-    const { reasoning } = await judged(sample);
-    expect(reasoning).not.toContain(host.replaceAll('.', '[.]'));
-  });
+  it.each(samples)(
+    'does not quote the link of a sample to the console of its tool: $name',
+    async (sample) => {
+      const { link, url } = sample.fields;
+      const hostOf = (text: string | undefined) =>
+        text !== undefined && URL.canParse(text) ? new URL(text).hostname : undefined;
+      const host = hostOf(link);
+      if (host === undefined || host === hostOf(url)) return;
+      const { reasoning } = await judged(sample);
+      expect(reasoning).not.toContain(host.replaceAll('.', '[.]'));
+    },
+  );
 });
 
 describe('the open questions of an event', () => {
-  it.each(samples)('do not suggest a look-up of the tool itself: $name', async (sample) => {
+  it.each(samples)('do not suggest looking up the tool itself: $name', async (sample) => {
     const { reasoning } = await judged(sample);
     expect(reasoning).not.toMatch(
       /lookup_\w+ of (?:\S*(?:pagerduty|azure|operationalinsights|keyvault|g\[\.\]ito)|d3640fbd4109)/,
@@ -128,7 +131,7 @@ describe('the open questions of an event', () => {
     expect(reasoning).not.toContain('no address, link, digest or machine');
   });
 
-  it('name the person to ask if nothing can be looked up', async () => {
+  it('name the person to ask if there is nothing to look up', async () => {
     const { reasoning } = await judge(
       { alert: 'x', host: 'db-1' },
       { incident_type: 'brute_force', fields: { host: 'db-1' } },
@@ -143,7 +146,7 @@ describe('the open questions of an event', () => {
   });
 });
 
-describe('a grave word of the tool', () => {
+describe('an alarming word of a tool', () => {
   it.each([
     ['Ransomware behavior detected', 'high', 'ransomware'],
     ['Ransomware activity', 'critical', 'ransomware'],
@@ -154,7 +157,7 @@ describe('a grave word of the tool', () => {
   });
 
   it.each(['Root account takeover', 'Compromised user account'])(
-    'makes an event suspicious if only the tool says it: %s',
+    'makes an event only suspicious if no other fact supports the word: %s',
     async (title) => {
       const told = await judge({ title, severity: 'critical' }, { severity: 'critical' });
       expect(told.classification).toBe('suspicious');

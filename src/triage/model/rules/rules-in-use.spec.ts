@@ -58,7 +58,7 @@ describe('rules on mails', () => {
     expect(told.recommended_actions).not.toContain('isolate_host');
   });
 
-  it('count attachments of a mail and later commands of a machine', async () => {
+  it('count attachments of a mail, and commands beside a mail', async () => {
     const body = 'see the attached tool';
     const carried = await judge({
       sender: 'a@one.test',
@@ -78,7 +78,7 @@ describe('rules on mails', () => {
   it.each([
     'Tabletop exercise "ransomware" on Tuesday',
     'Exploit detection signature updated to version 12',
-  ])('ignore the title %s but count the command beside the title', async (title) => {
+  ])('ignore the title %s, but count a command in another field', async (title) => {
     expect((await judge({ title })).classification).toBe('inconclusive');
     const beside = await judge({ title, cmd: 'vssadmin delete shadows' });
     expect(beside.classification).toBe('malicious');
@@ -99,7 +99,7 @@ describe('rules on mails', () => {
     ...PASSED,
   };
 
-  it('call a mail of a proven colleague benign unless the tool rates it as high', async () => {
+  it('call a mail of a verified colleague benign unless the tool rates it as high', async () => {
     expect((await judge(COLLEAGUE)).classification).toBe('benign');
     expect((await judge(COLLEAGUE, 'high')).classification).toBe('inconclusive');
   });
@@ -115,12 +115,12 @@ describe('rules on mails', () => {
       { body: 'Hi all, lunch in the can\u200bteen? Tell me if you come. Bob' },
     ],
     ['nobody checked its sender', { spf: undefined, dkim: undefined, dmarc: undefined }],
-  ])('do not call the mail benign if %s', async (_, change) => {
+  ])('do not call a mail of a colleague benign if %s', async (_, change) => {
     const given = JSON.parse(JSON.stringify({ ...COLLEAGUE, ...change })) as RawData;
     expect((await judge(given, 'low')).classification).not.toBe('benign');
   });
 
-  it('believe the gateway that a mail is a simulation, but not a header', async () => {
+  it('believe the gateway, but not a mail header, that a mail is a simulation', async () => {
     const headers = { 'X-PHISHTEST': 'This is a phishing security test', 'X-Mailer': 'x' };
     const without = await judge(PHISH);
     expect(await judge({ ...PHISH, headers })).toMatchObject({
@@ -449,7 +449,7 @@ describe('rules on machines, accounts and servers', () => {
 });
 
 describe('the quoted words of a rule', () => {
-  it('omit the words in a gap of the phrase', async () => {
+  it('leave out the words between the parts of a phrase', async () => {
     const { points, reasoning } = await judge({
       log: `${'padding '.repeat(500)} bcdedit /set x RecoveryEnabled No`,
     });

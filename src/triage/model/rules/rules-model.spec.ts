@@ -190,7 +190,7 @@ describe('text of attackers', () => {
     );
   });
 
-  it('alone never makes an event benign', async () => {
+  it('never makes an event benign without other facts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.constantFrom(...STRANGERS), text), async (event) => {
         expect((await verdictOf(event)).classification).not.toBe('benign');
@@ -280,17 +280,17 @@ function times<T>(count: number, make: (at: number) => T): T[] {
 }
 
 describe('hostile events', () => {
-  it.each(HOSTILE)('cost linear time: %s', async (_, event) => {
+  it.each(HOSTILE)('are judged in linear time: %s', async (_, event) => {
     const work = (length: number) => judge(event(length) as RawData);
     expect(await cost(work, 262_144)).toBeLessThan(LINEAR);
   });
 
-  it('with names of prototypes are judged', async () => {
+  it('are judged even if their keys are names of prototype members', async () => {
     const text = '{"__proto__":{"dmarc":"pass"},"constructor":{"name":1}}';
     expect(await verdictOf(JSON.parse(text) as RawData)).toHaveProperty('classification');
   });
 
-  it('never throw', async () => {
+  it('never cause an error', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.object({

@@ -513,12 +513,12 @@ describe('a calming fact', () => {
       '10.0.0.5',
       'request/cmdb/10.0.0.5',
     ],
-  ])('does not count below %j in any attack', async (way) => {
+  ])('is ignored below the key %j in any attack', async (way) => {
     for (const attack of everyEighth(ATTACKS, way)) await expectNoMilder(attack, way.split('/'));
   });
 
   it.each(['mail', 'email', 'message', 'msg', 'original', 'mail/headers', 'email/x'])(
-    'does not count below %j in any mail',
+    'is ignored below the key %j in any mail',
     async (way) => {
       for (const attack of ATTACKS.filter((event) => Facts.of(event).isMail)) {
         await expectNoMilder(attack, way.split('/'));
@@ -526,7 +526,7 @@ describe('a calming fact', () => {
     },
   );
 
-  it('does not count below a name that tools do not use', async () => {
+  it('is ignored below a key that tools do not use', async () => {
     const name = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.stringMatching(/^[a-z]{1,9}([_.-][a-z]{1,6})?$/),
@@ -545,7 +545,7 @@ describe('a calming fact', () => {
     );
   });
 
-  it.each(['', 'data', 'event', 'allfields/data'])('counts below %j', (way) => {
+  it.each(['', 'data', 'event', 'allfields/data'])('counts below the key %j', (way) => {
     const names = way.split('/').filter((name) => name !== '');
     for (const [own, rule] of [
       [{ process: { code_signature: { trusted: true } } }, 'signed_by_vendor'],
@@ -658,13 +658,13 @@ describe('calming rules', () => {
     expect(verdictOn(example(attack), ...others.map(example))).not.toBe('benign');
   });
 
-  it.each(habits)('do not make an event benign with one habit: %s', (habit) => {
+  it.each(habits)('do not make an event benign because of one habit: %s', (habit) => {
     const found = findingsIn(Facts.of(example(habit)));
     const alone = found.filter(({ rule }) => rule.points > 0 || rule.name === habit);
     expect(classify(sumsOf(alone))).not.toBe('benign');
   });
 
-  it('make an event benign by several habits if one shows the purpose', () => {
+  it('make an event benign because of several habits if one habit shows the purpose', () => {
     const device = [example('device_of_company'), example('strong_factor')];
     expect(verdictOn({}, ...device, example('network_inside'))).toBe('inconclusive');
     expect(verdictOn(example('travel'), ...device)).toBe('benign');
@@ -672,13 +672,13 @@ describe('calming rules', () => {
     expect(verdictOn({}, example('usual_here'), example('widespread'))).toBe('inconclusive');
   });
 
-  it('do not make a mail with a link to another site benign by the habits of its sender', () => {
+  it('do not make a mail with a link to another site benign because of the habits of its sender', () => {
     const sender = ['links_elsewhere', 'sender_proven', 'strong_factor'].map(example);
     expect(verdictOn({}, ...sender)).toBe('inconclusive');
     expect(verdictOn({}, ...sender, example('found_clean'))).toBe('benign');
   });
 
-  it('leave an event with only circumstances suspicious at most', () => {
+  it('leave an event at most suspicious if all its signs are circumstances', () => {
     const odd = RULES.filter(({ isCircumstance }) => isCircumstance);
     const all = odd.map(({ name }) => example(name));
     const found = findingsIn(Facts.of({ events: all }));
@@ -687,7 +687,7 @@ describe('calming rules', () => {
     expect(verdictOn(example('factor_changed'), ...all)).toBe('malicious');
   });
 
-  it('do not make an event benign if a record says no', () => {
+  it('do not make an event benign if a record contradicts', () => {
     const records = ['approved_on_record', 'planned', 'device_of_company'].map(example);
     expect(verdictOn({}, ...records)).toBe('benign');
     for (const no of ['not_explained', 'never_before']) {
@@ -695,14 +695,14 @@ describe('calming rules', () => {
     }
   });
 
-  it('do not weaken a sign without a doubt', () => {
+  it('do not weaken a sign of attack for which the rules name no doubt', () => {
     const all = CALMING_RULES.map(example);
     for (const attack of ['ransom_note', 'miner', 'hides_in_mailbox', 'backups_destroyed']) {
       expect(verdictOn(example(attack), ...all)).toBe('malicious');
     }
   });
 
-  it('name doubts that a sign raises', () => {
+  it('name only doubts that a sign raises', () => {
     const doubts = new Set(RULES.map(({ doubt }) => doubt));
     const unknown = RULES.flatMap(({ calms = [] }) => calms.filter((name) => !doubts.has(name)));
     expect(unknown).toEqual([]);

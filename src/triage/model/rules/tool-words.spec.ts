@@ -20,7 +20,7 @@ describe('words of tools', () => {
     expect(await classOf(named)).toBe('malicious');
   });
 
-  it('do not make an alert about a sign-in a phishing mail', async () => {
+  it('do not turn an alert about a sign-in into a phishing mail', async () => {
     const alert = { title: 'Unusual sign in for ann', from: 'sensor', user: 'ann' };
     expect(await judge(alert)).toMatchObject({
       classification: 'inconclusive',
@@ -28,12 +28,18 @@ describe('words of tools', () => {
     });
   });
 
-  it.each(['Phish', 'HighConfPhish'])('make a mail of category %s phishing', async (category) => {
-    const alert = { eventType: 'Alert', category, data: { sender: 'a@one.test', subject: 'x' } };
-    expect(await judge(alert)).toMatchObject({ classification: 'malicious', category: 'phishing' });
-  });
+  it.each(['Phish', 'HighConfPhish'])(
+    'classify a mail of the category %s as phishing',
+    async (category) => {
+      const alert = { eventType: 'Alert', category, data: { sender: 'a@one.test', subject: 'x' } };
+      expect(await judge(alert)).toMatchObject({
+        classification: 'malicious',
+        category: 'phishing',
+      });
+    },
+  );
 
-  it('cause no look-up of the console of the tool or of own names', async () => {
+  it('cause no look-up of the console of the tool or of names of the organisation', async () => {
     const { recommended_actions, reasoning } = await judge({
       link: 'https://console.vendor.test/alerts/1',
       source: 'https://tenant.vendor.test/api/v1/eventHooks/who1',
@@ -43,7 +49,7 @@ describe('words of tools', () => {
     expect(JSON.stringify([recommended_actions, reasoning])).not.toMatch(/vendor|lookup|pc-1/);
   });
 
-  it('cause no look-up of types, resources or pages of documentation', async () => {
+  it('cause no look-up of types, resources or documentation pages', async () => {
     const { indicators } = await judge({
       type: 'Microsoft.SecurityInsights/incidents',
       resource_id: '/subscriptions/1/providers/Microsoft.SecurityInsights/Incidents/2',
@@ -55,7 +61,7 @@ describe('words of tools', () => {
     expect(indicators.map(({ value }) => value)).toEqual(['https://evil.test/x', 'evil.test']);
   });
 
-  it('make the test file benign by its digest, and not by its name', async () => {
+  it('make the EICAR test file benign because of its digest, but not because of its name', async () => {
     const sha256 = '275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f';
     expect(await classOf({ name: 'NGAV file', tactic: 'Malware', sha256 })).toBe('benign');
     expect(await classOf({ name: 'NGAV file', file: 'eicar.com' })).toBe('inconclusive');
@@ -63,13 +69,13 @@ describe('words of tools', () => {
     expect(await classOf({ files: [{ sha256 }, other] })).toBe('inconclusive');
   });
 
-  it('make many failed sign-ins before a success malicious, and leave a few of them inconclusive', async () => {
+  it('make many failed sign-ins before a success malicious, and a few failed sign-ins inconclusive', async () => {
     const alert = 'Multiple failed sign-ins followed by success';
     expect(await classOf({ alert, failures: 4 })).toBe('inconclusive');
     expect(await classOf({ alert, failures: 400 })).toBe('malicious');
   });
 
-  it('make many failed logins of many accounts malicious', async () => {
+  it('make many failed logins to many accounts malicious', async () => {
     expect(await classOf({ failures: 1002, distinct_users: 167 })).toBe('malicious');
   });
 });

@@ -1,10 +1,19 @@
-// SQL: reads and locks of hot paths. The other changes use TypeORM.
+// SQL: lists, reads, locks and inserts of hot paths. The other changes use TypeORM.
 import { Injectable } from '@nestjs/common';
 import { Any, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
-import { type Statement, Statements } from '../platform/database/statements.js';
+import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { LOCKED_COLUMNS, type LockedIncident } from '../incidents/incident.js';
-import { readPage } from '../platform/counting/counted-list.js';
+import {
+  after,
+  BY_ID,
+  countedList,
+  createdAfter,
+  createdBefore,
+  equal,
+  readPage,
+} from '../platform/counting/counted-list.js';
+import { columnsOf } from '../platform/database/columns.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import {
@@ -13,22 +22,65 @@ import {
   ActionEntity,
   actionIdOf,
   type ActionPreview,
+  reportedSender,
   shownActionId,
   withExpiry,
 } from './action.js';
 import { Settings } from '../platform/config/settings.js';
-import { ACTION_COLUMNS, actionList, type ActionListRequest } from './action-rows.js';
+import { targetHash } from './duplicate-actions.js';
+
+const OWN_COLUMNS = columnsOf(ActionEntity, ['target_hash']).map((column) => `actions.${column}`);
+
+const ACTION_COLUMNS = `${OWN_COLUMNS.join(', ')},
+  (select back.id from actions back
+    where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
+  (select json_build_object('incident_number', incidents.incident_number,
+                            'incident_type', incidents.incident_type,
+                            'title', incidents.title, 'severity', incidents.severity,
+                            'status', incidents.status,
+                            'message_id', incidents.fields->>'message_id', 'sender', incidents.fields->>'sender')
+     from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
+
+const SORTS = {
+  requested_at: BY_ID,
+  created_at: BY_ID,
+  updated_at: { column: 'updated_at' },
+  executed_at: { column: 'executed_at', nullable: true },
+  status: { column: 'status' },
+  action_type: { column: 'action_type' },
+} as const;
+export const SORT_FIELDS = Object.keys(SORTS) as (keyof typeof SORTS)[];
+
+const actionList = countedList({
+  table: 'actions',
+  columns: ACTION_COLUMNS,
+  counts: 'action',
+  counted: {
+    status: { filter: 'status', type: 'text' },
+    action_type: { filter: 'action_type', type: 'text' },
+    approval_level: { filter: 'approval_level', type: 'text' },
+  },
+  filters: {
+    incident_id: equal('incident_id', 'uuid'),
+    requested_by: equal('requested_by', 'text'),
+    approved_by: equal('approved_by', 'text'),
+    created_after: createdAfter,
+    created_before: createdBefore,
+    executed_after: after('executed_at'),
+    updated_after: after('updated_at'),
+  },
+  sorts: SORTS,
+});
+type ActionListRequest = Parameters<typeof actionList>[0];
+
+/** A trigger writes `updated_at`. */
+const ROWS = new RowInsert(ActionEntity, columnsOf(ActionEntity, ['updated_at']));
+
+const INSERT: Statement = { name: 'actions_insert', text: ROWS.text() };
 
 const FIND: Statement = {
   name: 'actions_find',
   text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
-};
-
-const LOCK_FREE_INCIDENTS: Statement = {
-  name: 'actions_lock_free_incidents',
-  text: `
-    select ${LOCKED_COLUMNS} from incidents
-     where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked`,
 };
 
 const LIST_AFTER: Statement = {
@@ -105,7 +157,7 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
 
 /** Reads actions, changes their status under the condition of the earlier status, and provides their feed of changes. */
 @Injectable()
-export class ActionsRepository {
+export class Actions {
   readonly type = 'action';
   readonly events = ACTION_FEED_EVENTS;
 
@@ -114,14 +166,19 @@ export class ActionsRepository {
     private readonly settings: Settings,
   ) {}
 
-  /** Locks incidents that no other transaction is changing. Requests for a locked incident wait alone, not with their batch. */
-  async lockFreeIncidents(
-    tx: Tx,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, LockedIncident>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.statements.rowsIn<LockedIncident>(tx, LOCK_FREE_INCIDENTS, [ids]);
-    return new Map(rows.map((row) => [row.id, row]));
+  async insert(tx: Tx, actions: readonly Action[]): Promise<void> {
+    if (actions.length === 0) return;
+    const rows = actions.map((action) => ({
+      ...action,
+      target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
+    }));
+    await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
+  }
+
+  async get(id: string): Promise<Action> {
+    const action = await this.findById(id);
+    if (!action) throw new NotFoundError('Action');
+    return action;
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -159,14 +216,16 @@ export class ActionsRepository {
     return await tx.getRepository(ActionEntity).countBy(waiting);
   }
 
+  /** Returns those actions that wait for approval, with the text of their preview, by the ids of their events. */
   async waitingAmong(
     tx: Tx,
-    ids: readonly string[],
-  ): Promise<Pick<ActionEntity, 'id' | 'preview'>[]> {
-    return await tx.getRepository(ActionEntity).find({
+    shownIds: readonly string[],
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    const waiting = await tx.getRepository(ActionEntity).find({
       select: { id: true, preview: true },
-      where: { id: Any([...ids]), ...WAITING },
+      where: { id: Any(shownIds.map(actionIdOf)), ...WAITING },
     });
+    return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
   }
 
   /** Returns `undefined` if the action does not wait for approval, or waited too long. */

@@ -43,7 +43,8 @@ const OWN = oneOf(`
   rollout pim plan engagement campaign awarenesscampaign servicedesk release
   calendar hr travel booking purchaseorder order initiatedfrom posture
   access downtime membership mdm facts enrichments extendedproperties additionaldata
-  campaignapi shift onboarding parentdetails directoryfacts`);
+  campaignapi shift onboarding parentdetails directoryfacts servicerequest assessment project migration
+  issue finding partner workorder assetinfo userinfo hostinfo deviceinfo sourceinfo`);
 
 const INVENTORIES = oneOf('asset assets srcasset sourceasset inventory cmdb');
 /** An inventory may use the address of a machine as a key. No other key contains a dot or a colon. */

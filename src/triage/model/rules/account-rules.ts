@@ -118,9 +118,7 @@ const tokenSatisfied = reads(
   /previously satisfied|satisfied by (?:claim in the )?token|same as previous sign/i,
 );
 const DEVICE_KEYS = 'device devicename devicestate deviceid trusttype';
-const isTicket = reads('eventcode eventid code', /^476[89]$/);
-const weakCipher = reads('ticketencryptiontype', /^(?:0x0*17|0x0*18|23|24|rc4.*)$/i);
-/** A member was added to a group. Windows writes these events for groups of the domain, the machine or the forest. */
+/** Windows writes these events when a member is added to a group of the domain, the machine or the forest. */
 const joined = any(
   says('group_joined'),
   all(
@@ -227,10 +225,7 @@ export const ACCOUNT_RULES = [...signs([
     'Kerberos tickets were forged or collected.',
     any(
       says('ticket_attack'),
-      all(isTicket, weakCipher, any(reads('preauthtype', /^0$/), atLeast(5, 'servicecount distinctservices services count requestcount ticketcount spns'))))],
-  ['weak_ticket', 20, 'account_takeover', 'finding', 'T1558.003',
-    'A user asked for the ticket of a service in a weak cipher, as password crackers do.',
-    all(reads('eventcode eventid code', /^4769$/), weakCipher, reads('servicename', /^(?!krbtgt)(?!.*\$$).+$/i))],
+      all(reads('eventcode eventid code', /^476[89]$/), reads('ticketencryptiontype', /^(?:0x0*17|0x0*18|23|24|rc4.*)$/i), any(reads('preauthtype', /^0$/), atLeast(5, 'servicecount distinctservices services count requestcount ticketcount spns'))))],
   ['exposed', 20, 'account_takeover', 'work', 'T1530', 'A resource was opened to everybody.',
     any(says('exposed'), openedToAll)],
   ['cloud_misuse', 20, 'account_takeover', 'work', 'T1496 T1578',

@@ -7,7 +7,7 @@ import { Lexicon, wordsOf } from './phrases.js';
 export const EXPLANATIONS = {
   exercise: `
     exercise | drill | simulation | pen test* | pentest* | penetration test* | red/purple team | tabletop | awareness campaign |
-    training lab | rules of engagement | engagement | contract window/scope | übung | exercice | simulacro | oefening`,
+    training lab | rules of engagement | engagement | contract/assessment window/scope | übung | exercice | simulacro | oefening`,
   approved: `
     approv* | granted by/until/for | authoris* | authoriz* | sanctioned | permitted | sign/signed off | allow/white listed |
     allowlist* | whitelist* | allowed by/for/true | is allowed | accepted by | agreed | exception | exemption | four eyes |
@@ -17,7 +17,7 @@ export const EXPLANATIONS = {
   planned: `
     planned | schedule | scheduled | announced | rehears* | downtime | maintenance | change/patch/backup/service/test/scan window |
     rollout | roll out | migration | cutover | go live | renewal | rotation | rotated | decommission* | golden image | image build |
-    sysprep | packer | in .. window true | scan/backup/test job/id/name/policy | pipeline .. step | return from leave | new hire | joiner | first day |
+    sysprep | packer | in .. window true | scan/backup/test job/id/name/policy | pipeline .. step | return from leave | new hire | joiner | first day | start date |
     geplant | wartung* | planifi* | prévu* | programad* | mantenimiento | gepland | onderhoud | pianificat* | manutenzione`,
   confirmed: `
     confirm* | verified by/with | validated by | acknowledg* | asked for this/it | did this/it myself | by mistake | is ours/mine |
@@ -44,7 +44,7 @@ export const RECORDS = `
   says | answer* | allow* | white* | exception | exempt* | travel* | trip | hr | leave | onboard* | vault | audit | purpose | explan* |
   downtime | access | grant* | membership | shift | mdm | case | same | consent* | merged | identity | review* | commit | department |
   build | job | seen | familiar* | routine* | recurring | pull | cab | dual | verbally | scan |
-  soc | absence | desk | itsm | erp | crm | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
+  soc | absence | desk | itsm | erp | crm | assessment | project | migration | patch | issued | workorder | remark* | rationale | background | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
 
 /** Words that deny an explanation, leave it open, or show that a stranger wrote it. */
 export const DENIALS = `

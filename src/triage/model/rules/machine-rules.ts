@@ -160,7 +160,7 @@ export const MACHINE_RULES = [...signs([
     any(
       tells('rat'),
       isTrue('hidetray silentstart hidewhenidle'),
-      reads(/command|cmd|args/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)/i),
+      reads(/command|cmd|args|process/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)|\bssh\b.{0,80}\s-\w{0,6}R\s?\S{0,60}:\d{1,5}:\S/i),
       all(isTrue('unattended'), reads('tool product application app software process image name', /anydesk|teamviewer|screenconnect|connectwise|rustdesk|splashtop|atera|remote/i)),
       reads(/path|image|process|file|command|cmd|parent|target/, /\\(?:users\\public|programdata|appdata\\(?:roaming|local\\temp))\\[^"|]{0,60}\b(?:client32|netsupport|anydesk|rustdesk|ateraagent|meshagent|tacticalrmm|remcos)\w*\.exe/i))],
   ['program_of_windows_folder', 25, 'malware', 'work', 'T1569.002 T1036.005',
@@ -221,7 +221,7 @@ export const MACHINE_RULES = [...signs([
       all(says('exfiltration_tool'), reads('originalname originalfilename', /\S/)))],
   ['runs_where_anybody_writes', 12, 'malware', 'work', 'T1204',
     'The program runs from a folder where any user may write.',
-    reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
+    reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|task|dropped|written|service/,
       /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata(?!\\(?:microsoft|chocolatey|package cache)\\))\\|(?:^|[\s"'(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
   ['unsigned', 12, 'malware', 'work', '', 'The program has no signature.', notSigned],
   ['bare_address', 15, 'malware', 'work', 'T1105', 'A command or script talks to a bare address.',
@@ -257,7 +257,7 @@ export const MACHINE_RULES = [...signs([
       all(
         reads('targetobject registrykey registrypath key regkey', /\\currentversion\\run(?:once)?\\/i),
         reads('details data value registryvalue registryvaluedata newvalue', /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|temp|programdata)\\|\b(?:powershell|mshta|wscript|cscript|rundll32|regsvr32)\b/i)),
-      reads('taskcontent taskcontentnew imagepath servicefilename binpath', /%comspec%|\b(?:powershell|pwsh|mshta|wscript|cscript|regsvr32|cmd(?:\.exe)?\s+\/c)\b/i))],
+      reads('taskcontent taskcontentnew imagepath servicefilename binpath', /%comspec%|\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp)\\|\b(?:powershell|pwsh|mshta|wscript|cscript|regsvr32|cmd(?:\.exe)?\s+\/c)\b/i))],
   ['remote_service', 25, 'malware', 'work', 'T1021 T1569.002',
     'Commands or services were started from another machine.', says('remote_service')],
   ['directory_attack', 50, 'account_takeover', 'drill', 'T1558 T1207 T1649',
@@ -276,7 +276,7 @@ export const MACHINE_RULES = [...signs([
     any(says('defence_off'), all(reads('eventid eventcode code', /^(?:5001|5010|5012)$/), reads('provider providername sourcename', /Windows Defender$/i)))],
   ['protection_gap', 18, 'malware', 'work', 'T1685',
     'Protection stopped, or an exclusion was added.', says('protection_gap')],
-  ['log_cleared', 32, 'malware', 'work', 'T1685.005',
+  ['log_cleared', 28, 'malware', 'work', 'T1685.005',
     'The log of a machine was emptied, which hides earlier actions.',
     any(
       says('log_cleared'),

@@ -11,7 +11,7 @@ import {
 } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import { linksElsewhere } from './mail-rules.js';
-import { isKind, isRecord, severityIs } from './tool-rules.js';
+import { isKind, isRecord, severityIs, watchesMachines } from './tool-rules.js';
 
 /** Matches a text without quotes and equals signs. After such a sign, tools insert texts of strangers. */
 const PLAIN = /^[\p{L}\p{N}\s.,:;()[\]/%+_*#&|>→–-]{1,200}$/u;
@@ -24,9 +24,9 @@ const ordinaryWork: Condition = {
   from: says('ordinary_work'),
 };
 
-/** Never holds if the tool rates the event as high or critical. */
+/** Never holds if the tool rates the event as high or critical, unless it is about a failure of a machine. */
 const quiet = (...conditions: readonly Condition[]): Condition => ({
-  only: (_: Fact, { severity }: Facts) => severity !== 'high' && severity !== 'critical',
+  only: (_, facts) => watchesMachines(facts) || !/high|critical/.test(facts.severity ?? ''),
   from: all(...conditions),
 });
 /** Finds values at places where a tool writes, and in search results. */
@@ -109,7 +109,7 @@ export const ROUTINE = calming([
         all(windows(/^(?:4768|4769|4770)$/), record('ticketencryptiontype', /^0x0*1[12]$/i)),
         all(windows(/^4648$/), record('targetservername targetinfo', /^localhost$/i)),
         all(windows(/^(?:5140|5145)$/), record('sharename', /\\(?:SYSVOL|NETLOGON|IPC\$|print\$)$/i)),
-        all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
+        all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive (?:Standalone|Reporting|Per-Machine)|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
         windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
   // Firewalls reject scanners from the whole internet all day.

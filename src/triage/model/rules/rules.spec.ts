@@ -349,10 +349,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { verb: 'create', objectRef: { resource: 'clusterrolebindings' }, name: 'cluster-admin' },
     { verb: 'get', objectRef: { resource: 'clusterrolebindings' }, name: 'cluster-admin' },
   ],
-  weak_ticket: [
-    { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'svc_sql' },
-    { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'FS-1$' },
-  ],
   device_code_used: [says('protocol deviceCode'), says('protocol code')],
   role_activated: [
     { activityDisplayName: 'Add member to role completed (PIM activation)' },
@@ -366,7 +362,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   tool_names_technique: [{ technique: 'T1003.001' }, { technique: 'T1078' }],
   tool_names_ransomware: [{ alert: 'Data Encrypted for Impact' }, { alert: 'Data encrypted' }],
   tool_names_theft: [{ mitre: 'T1567.002' }, { mitre: 'T1083' }],
-  tool_names_miner: [{ mitre_technique: 'Resource Hijacking' }, { mitre_technique: 'x' }],
   system_account: [{ user: 'NT AUTHORITY\\SYSTEM' }, { user: 'anna' }],
   refused_at_the_edge: [
     { action: 'deny', src_ip: '203.0.113.9', dst_port: 22, protocol: 'tcp' },
@@ -409,10 +404,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   grave_word: [{ alert: 'Data theft' }, { alert: 'No theft' }],
   odd_word: [{ alert: 'Unusual volume' }, { user: 'unusual' }],
   attack_named: [{ attack_type: 'Account takeover' }, { attack_type: 'Spam' }],
-  hole_used: [
-    { signature: 'CVE-2023-4966 memory disclosure' },
-    { signature: 'CVE-2023-4966 is fixed' },
-  ],
   ordinary_work: [{ event: 'Backup completed' }, { event: 'Backup failed' }],
   plain_record: [{ EventID: 1 }, { EventID: 1, alert: 'A rule' }],
   windows_routine: [

@@ -109,7 +109,7 @@ export function sumsOf(findings: readonly Finding[]) {
   const signs = rules.filter(({ points }) => points > 0);
   const calming = rules.filter(({ points }) => points < 0);
   const proofs = calming.filter(({ kind }) => kind === 'proof');
-  const others = signs.filter(({ doubt }) => doubt !== 'rating');
+  const others = signs.filter(({ doubt }) => doubt !== 'rating' && doubt !== 'talk');
   const acts = leftOf(others, calming);
   const beside = totalOf(others) <= SCALE.suspicious ? BESIDE_WEAK_SIGNS : BESIDE_SIGNS;
   /** Routine rules count only without signs. If other facts explain all signs, only the rules in BESIDE_SIGNS count. */
@@ -122,7 +122,7 @@ export function sumsOf(findings: readonly Finding[]) {
     (habits.some(({ kind }) => kind !== 'who') || signs.some(({ doubt }) => doubt === 'place'));
   return {
     left: leftOf(signs, calming),
-    /** Excludes the tool's rating, which alone makes no event malicious. */
+    /** The tool's rating and words to the reader alone make no event malicious. */
     acts,
     unexplained: leftOf(signs, proofs),
     proven: proofs.length === 0 ? 0 : -totalOf(proofs),

@@ -118,7 +118,7 @@ const tokenSatisfied = reads(
   /previously satisfied|satisfied by (?:claim in the )?token|same as previous sign/i,
 );
 const DEVICE_KEYS = 'device devicename devicestate deviceid trusttype';
-/** Windows writes these events when a member is added to a group of the domain, the machine or the forest. */
+/** A member was added to a group. Windows writes these events for groups of the domain, the machine or the forest. */
 const joined = any(
   says('group_joined'),
   all(

@@ -32,7 +32,7 @@ export const watchesMachines = (facts: Facts): boolean =>
     (fact) =>
       isKind(fact, facts) && isRecord(fact) && FAILURE.test(String(fact.value).slice(0, 200)),
   );
-/** Monitoring tools call a full disk critical, and code scanners a bad line. These are not attacks. */
+/** False for monitoring tools and code scanners, in which `critical` means a full disk or bad code, not an attack. */
 const watchesAttacks = (facts: Facts): boolean =>
   !watchesMachines(facts) &&
   facts.fields.repository === undefined &&

@@ -139,6 +139,21 @@ describe('SecretMask', () => {
     );
   });
 
+  it.each([
+    ['in a path as this service encodes it', 'Pass*word*1234', '/x/Pass%2Aword%2A1234/y'],
+    ['in a path with some characters plain', 'Sec!ret~(99/11)', '/x/Sec%21ret~(99/11)/y'],
+    ['in JSON as Go escapes it', 'amp&less<than>77', '/x/amp\\u0026less\\u003cthan\\u003e77/y'],
+    ['in JSON as Python escapes it', 'pässwörd-ü1', '/x/p\\u00e4ssw\\u00f6rd-\\u00fc1/y'],
+    ['without its spaces at the ends', ' trailSecret1234 ', '/x/trailSecret1234/y'],
+  ])('masks a secret %s', (_, secret, text) => {
+    expect(new SecretMask([secret]).mask(text)).toBe('/x/[secret]/y');
+  });
+
+  it.each(Object.entries(FORMS))('masks a secret of 16,000 characters: %s', (_, encode) => {
+    const secret = 'Tok/ü&'.repeat(2_700);
+    expect(new SecretMask([secret]).mask(`a ${encode(secret)} b`)).toBe('a [secret] b');
+  });
+
   it('masks the largest answer with many long secrets in linear time', async () => {
     const secrets = Array.from({ length: 60 }, (_, index) => `${index}-${'x9-'.repeat(600)}`);
     const mask = new SecretMask(secrets);

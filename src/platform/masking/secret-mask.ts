@@ -1,11 +1,45 @@
 const MASK = '[secret]';
 /** Shorter secrets are often parts of ordinary words and numbers, so they are masked only as whole words. */
 const SHORTEST_ANYWHERE = 6;
+const WORD = /[\p{L}\p{N}]/u;
+/** Maximum length of one encoded character: three percent-encoded bytes. */
+const LONGEST_CHARACTER = 9;
+const PERCENT =
+  '%[0-7][\\da-f]|%[cd][\\da-f]%[89ab][\\da-f]|%e[\\da-f](?:%[89ab][\\da-f]){2}|%f[0-7](?:%[89ab][\\da-f]){3}';
+
+interface Encoding {
+  readonly pattern: RegExp;
+  readonly decode: (found: string) => string;
+}
+
+/** Each sender encodes other characters, so the mask decodes the text instead of encoding the secrets. */
+const ENCODINGS: readonly Encoding[] = [
+  { pattern: new RegExp(PERCENT, 'gi'), decode: decodedUrl },
+  {
+    pattern: new RegExp(`\\+|${PERCENT}`, 'gi'),
+    decode: (found) => (found === '+' ? ' ' : decodedUrl(found)),
+  },
+  {
+    pattern: /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g,
+    decode: (found) => JSON.parse(`"${found}"`) as string,
+  },
+];
+
+interface Form {
+  readonly text: string;
+  readonly standsAlone: boolean;
+}
+
+/** `places` has the position of each character before the decoding, and the length. */
+interface View {
+  readonly text: string;
+  readonly places?: readonly number[];
+}
 
 /** Ignores case. Finds plain, percent-encoded, JSON-escaped, hex and base64 secrets, even inside longer base64. */
 export class SecretMask {
   /** Built at its first use, because most connectors never show a response. */
-  private form: { readonly pattern: RegExp; readonly longest: number } | undefined;
+  private forms: readonly Form[] | undefined;
 
   constructor(private readonly secrets: readonly string[]) {}
 
@@ -15,30 +49,77 @@ export class SecretMask {
 
   /** Also masks a secret that begins within the first `length` characters and ends after them. */
   maskStart(text: string, length: number): string {
-    const { pattern, longest } = (this.form ??= anyFormOf(this.secrets));
+    const forms = (this.forms ??= allForms(this.secrets));
+    const longest = Math.max(0, ...this.secrets.map((secret) => secret.length));
+    const seen = text.slice(0, length + longest * LONGEST_CHARACTER);
+    const views = [{ text: seen }, ...ENCODINGS.map((encoding) => decoded(seen, encoding))];
+    const ranges = views.flatMap((view) => (view ? [...rangesOf(forms, view)] : []));
     let masked = '';
     let end = 0;
-    for (const { index, 1: found } of text.slice(0, length + longest).matchAll(pattern)) {
-      if (index >= length) break;
-      if (index >= end) masked += text.slice(end, index) + MASK;
-      end = Math.max(end, index + found!.length);
+    for (const [from, to] of ranges.sort(([one], [other]) => one - other)) {
+      if (from >= length) break;
+      if (from >= end) masked += text.slice(end, from) + MASK;
+      end = Math.max(end, to);
     }
     return masked + text.slice(end, Math.max(end, length));
   }
 }
 
-function anyFormOf(secrets: readonly string[]): {
-  readonly pattern: RegExp;
-  readonly longest: number;
-} {
-  const all = secrets.flatMap((secret) => [secret, ...basicParts(secret)]).flatMap(formsOf);
-  const forms = all.sort((one, other) => other.text.length - one.text.length);
-  const sources = forms.map(({ text, standsAlone }) => {
-    const source = RegExp.escape(text);
-    return standsAlone ? `(?<![\\p{L}\\p{N}])${source}(?![\\p{L}\\p{N}])` : source;
+function* rangesOf(forms: readonly Form[], view: View): Generator<readonly [number, number]> {
+  const text = lowerCased(view.text);
+  const place = (at: number) => view.places?.[at] ?? at;
+  for (const form of forms) {
+    for (let at = text.indexOf(form.text); at >= 0;) {
+      const end = at + form.text.length;
+      const isPart = WORD.test(text[at - 1] ?? '') || WORD.test(text[end] ?? '');
+      if (!form.standsAlone || !isPart) yield [place(at), place(end)];
+      at = text.indexOf(form.text, end);
+    }
+  }
+}
+
+/** Returns `undefined` if the text has no encoded character. */
+function decoded(text: string, { pattern, decode }: Encoding): View | undefined {
+  const places: number[] = [];
+  let plain = '';
+  let from = 0;
+  const copyTo = (to: number) => {
+    plain += text.slice(from, to);
+    for (; from < to; from += 1) places.push(from);
+  };
+  for (const { 0: found, index } of text.matchAll(pattern)) {
+    copyTo(index);
+    const character = decode(found);
+    plain += character;
+    for (let unit = 0; unit < character.length; unit += 1) places.push(index);
+    from = index + found.length;
+  }
+  if (from === 0) return undefined;
+  copyTo(text.length);
+  places.push(text.length);
+  return { text: plain, places };
+}
+
+function decodedUrl(found: string): string {
+  try {
+    return decodeURIComponent(found);
+  } catch {
+    return found;
+  }
+}
+
+/** Does not change the length of the text. */
+function lowerCased(text: string): string {
+  return text.replace(/\p{Lu}+/gu, (letters) => {
+    const lower = letters.toLowerCase();
+    return lower.length === letters.length ? lower : letters;
   });
-  const pattern = new RegExp(`(?=(${[...new Set(sources)].join('|') || '(?!)'}))`, 'giu');
-  return { pattern, longest: forms[0]?.text.length ?? 0 };
+}
+
+/** A server may trim the value of a header before it shows the value. */
+function allForms(secrets: readonly string[]): Form[] {
+  const all = secrets.flatMap((secret) => [secret, secret.trim(), ...basicParts(secret)]);
+  return [...new Set(all)].flatMap(formsOf);
 }
 
 function basicParts(secret: string): string[] {
@@ -47,26 +128,19 @@ function basicParts(secret: string): string[] {
   return /^([^:\p{C}\ufffd]*):([^\p{C}\ufffd]*)$/u.exec(pair)?.slice() ?? [];
 }
 
-function formsOf(secret: string): { readonly text: string; readonly standsAlone: boolean }[] {
+function formsOf(secret: string): Form[] {
   const bytes = Buffer.from(secret);
-  const hex = bytes.toString('hex');
-  const json = JSON.stringify(secret).slice(1, -1);
   const whole = bytes.toString('base64');
   const inside = [0, 1, 2].map((offset) => insideBase64(bytes, offset));
   const base64 = [whole, whole.replace(/=+$/, ''), ...inside];
   const texts = [
     secret,
-    encodeURIComponent(secret.toWellFormed()),
-    new URLSearchParams({ '': secret }).toString().slice(1),
-    hex.replace(/../g, '%$&'),
-    hex,
-    json,
-    json.replaceAll('/', '\\/'),
-    secret.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    bytes.toString('hex'),
     ...base64.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]),
   ];
   const standsAlone = secret.length < SHORTEST_ANYWHERE;
-  return texts.filter((text) => text !== '').map((text) => ({ text, standsAlone }));
+  const forms = new Set(texts.map(lowerCased).filter((text) => text !== ''));
+  return [...forms].map((text) => ({ text, standsAlone }));
 }
 
 /** Base64 characters that depend only on the secret. `offset` is the place of its first byte in a 3-byte group. */

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { Settings } from '../../src/platform/config/settings.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeUser } from '../support/principals.js';
@@ -67,6 +68,25 @@ describe('bodies with many events', () => {
     expect((await titlesOf('twice')).sort()).toEqual(numbersTo(200).sort());
     const updated = body.incidents.map((one: { updated?: boolean }) => one.updated === true);
     expect(updated).toEqual([...Array(200).fill(false), ...Array(200).fill(true)]);
+  });
+
+  it('leave half of the database connections to other requests while many bodies change the same events', async () => {
+    const sender = await senderOf('often');
+    const settlement = app.nest.get(Settlement);
+    const settle = settlement.settle.bind(settlement);
+    let running = 0;
+    let most = 0;
+    jest.spyOn(settlement, 'settle').mockImplementation(async (tx, arrival, events) => {
+      most = Math.max(most, (running += 1));
+      await tx.query('select pg_sleep(0.01)');
+      return await settle(tx, arrival, events).finally(() => (running -= 1));
+    });
+    const bodies = Array.from({ length: 40 }, (_, n) =>
+      alerts(0, 8).map((alert) => ({ ...alert, name: `${alert.name}, state ${n}` })),
+    );
+    const answers = await Promise.all(bodies.map((body) => sender.send({ alerts: body })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(most).toBe(app.nest.get(Settings).databasePoolSize / 2);
   });
 
   it('skip only an event that cannot be stored, and store the event when the body is replayed', async () => {

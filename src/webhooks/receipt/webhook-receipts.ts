@@ -140,6 +140,8 @@ export class WebhookReceipts {
   );
   /** Limits concurrent bodies with many events, because each holds a database connection for a long time. */
   private readonly manyEvents = new Semaphore(2);
+  /** Bodies about the same events wait for each other. The other half of the connections is for other requests. */
+  private readonly fewEvents: Semaphore;
   private readonly turns = new LoopTurns();
   private underWay = 0;
 
@@ -155,7 +157,9 @@ export class WebhookReceipts {
     private readonly limits: LimitCounter,
     @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
-  ) {}
+  ) {
+    this.fewEvents = new Semaphore(Math.floor(settings.databasePoolSize / 2));
+  }
 
   async receive(verified: VerifiedReceipt): Promise<Receipt> {
     const { source } = verified.source;
@@ -228,7 +232,7 @@ export class WebhookReceipts {
         await this.insertSettled(tx, arrival, settled);
         return settled.events;
       });
-    return await (events.length > FEW ? this.manyEvents.run(settle) : settle());
+    return await (events.length > FEW ? this.manyEvents : this.fewEvents).run(settle);
   }
 
   /** Settles new events and exact repetitions in one round trip. `undefined`: the event is an update or must wait. */

@@ -112,7 +112,7 @@ async function runUntilStopped(
  */
 async function stop(service: Service, settings: Settings, logger: Logger): Promise<void> {
   const { app, database, endTracing } = service;
-  app.get(Draining).begin();
+  app.get(Draining).begun = true;
   await sleep(settings.shutdownDelayMs);
   const server: Server = app.getHttpServer();
   // Stops accepting connections, closes idle connections, and resolves after the last response.

@@ -13,6 +13,7 @@ import { format } from 'prettier';
 import { DataSource } from 'typeorm';
 import { parse, stringify } from 'yaml';
 import { AppModule } from '../../src/app.module.js';
+import { addActionRequests } from './actions.js';
 import { writeOrCheck } from './generated-file.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { version } from '../../src/platform/config/process.js';
@@ -103,6 +104,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
     schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },
   };
   addEventExamples(document);
+  addActionRequests(document);
   addRequestsByType(document);
   const seen = new Set<string>();
   const examples = new Examples(

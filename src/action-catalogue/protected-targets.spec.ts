@@ -8,7 +8,7 @@ import {
 } from './protected-targets.js';
 
 const protects = (setting: ProtectedTargetsSetting, kind: TargetKind, value: string): boolean =>
-  protectionBy(setting)({ kind, value });
+  protectionBy(setting)[kind](value);
 
 describe('protected hosts', () => {
   it.each([

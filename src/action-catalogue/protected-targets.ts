@@ -53,16 +53,13 @@ export type ProtectedTargetsSetting = Readonly<Partial<Record<ProtectedList, rea
 /** Target kinds that a site can protect. A zone is a domain with all its subdomains. */
 export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'zone' | 'ip' | 'url';
 
-export interface Target {
-  readonly kind: TargetKind;
-  readonly value: string;
-}
-
 type Comparison = (pattern: string, name: string) => boolean;
 type Check = (value: string) => boolean;
 
-/** Returns a function that is true for a protected target. */
-export function protectionBy(setting: ProtectedTargetsSetting): (target: Target) => boolean {
+export type Protection = Readonly<Record<TargetKind, Check>>;
+
+/** Returns a function for each kind of target, which is true for a protected target. */
+export function protectionBy(setting: ProtectedTargetsSetting): Protection {
   const addresses = (setting.ips ?? []).flatMap((text) => addressPattern(text) ?? []);
   /** An IPv6 address with an embedded IPv4 address is protected like the IPv4 address. */
   const isAddress: Check = (value) => {
@@ -75,7 +72,7 @@ export function protectionBy(setting: ProtectedTargetsSetting): (target: Target)
   const isSender = protectedBy(setting.senders, matches);
   const isDomain = protectedBy(setting.domains, isBelow, domainPattern);
   const isNear: Comparison = (pattern, name) => isBelow(pattern, name) || isAbove(pattern, name);
-  const checks: Readonly<Record<TargetKind, Check>> = {
+  return {
     host: (value) => namesIn(value).some((name) => isHost(name) || isAddress(name)),
     user: (value) => namesIn(value).some(isUser),
     sender: (value) => {
@@ -91,7 +88,6 @@ export function protectionBy(setting: ProtectedTargetsSetting): (target: Target)
       return isIP(host) === 0 ? isDomain(host) : isAddress(host);
     },
   };
-  return ({ kind, value }) => checks[kind](value);
 }
 
 /**

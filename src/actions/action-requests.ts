@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { actionType } from '../action-catalogue/action-types.js';
+import { actionType, actionTypes } from '../action-catalogue/action-types.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';
 import type { Principal } from '../auth/principal.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
@@ -23,7 +23,7 @@ import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
 import { type Action, executedBy, isPerson, withExpiry } from './action.js';
 import type { ActionRequestDto } from './actions.dto.js';
-import { ActionsRepository } from './actions.repository.js';
+import { Actions } from './actions.js';
 import { DuplicateActionError, DuplicateActions, EARLIER, type Twin } from './duplicate-actions.js';
 import { ActionWork, claimPermitLate, type StartedAction } from './execution/action-work.js';
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
@@ -85,7 +85,7 @@ export class ActionRequests {
     private readonly registry: ConnectorRegistry,
     private readonly levels: RequiredLevels,
     private readonly duplicates: DuplicateActions,
-    private readonly actions: ActionsRepository,
+    private readonly actions: Actions,
     private readonly recorder: ActionRecorder,
     private readonly work: ActionWork,
     private readonly clock: Clock,
@@ -120,6 +120,20 @@ export class ActionRequests {
     }
     const { action, ended } = requested!;
     return ended ? await ended() : action;
+  }
+
+  async types() {
+    const available = await this.registry.availableTypes();
+    return actionTypes().map((type) => {
+      const level = this.levels.byDefault(type);
+      return {
+        ...type,
+        rolled_back_by: type.inverse,
+        supports_rollback: type.inverse !== undefined,
+        default_approval_level: level === 'none' ? undefined : level,
+        available: available.has(type.name),
+      };
+    });
   }
 
   /** `undefined` for a request whose incident was not locked. */

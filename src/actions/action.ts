@@ -1,14 +1,19 @@
+import { PickType } from '@nestjs/swagger';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ActionTypeName } from '../action-catalogue/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { bareMessageId } from '../action-catalogue/parameters.js';
-import type { LockedIncident } from '../incidents/incident.js';
+import { IncidentEntity, type LockedIncident } from '../incidents/incident.js';
 import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
 import {
   Choice,
   type FieldOptions,
   Flag,
+  Id,
+  Instant,
   JsonObject,
+  Nested,
+  OpenChoice,
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
@@ -44,7 +49,7 @@ const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the 
 \`outcome_unknown\`: a call was sent that must not be repeated, and its outcome is not known. \`interrupted\`: the service
 stopped before it sent a call.`;
 
-export class ActionResultDto {
+export class ActionResult {
   @Flag()
   readonly success: boolean;
 
@@ -70,10 +75,8 @@ export class ActionResultDto {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-export type ActionResult = ActionResultDto;
-
 /** Effect of the action at the vendor, looked up when the action began to wait for approval. */
-export class ActionPreviewDto {
+export class ActionPreview {
   @WholeNumber({
     min: 0,
     optional: true,
@@ -86,46 +89,92 @@ export class ActionPreviewDto {
   readonly message: string;
 }
 
-export type ActionPreview = ActionPreviewDto;
-
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** Incident fields that responses show with an action, and the mail, which they do not show. */
-export type ActionIncident = Omit<LockedIncident, 'id'>;
+class ActionIncident extends PickType(IncidentEntity, [
+  'incident_number',
+  'incident_type',
+  'title',
+  'severity',
+  'status',
+]) {}
+
 type Mail = Pick<LockedIncident, 'message_id' | 'sender'>;
 
-/** Row of an action, and the source of the type Action. Columns without a value are absent, not null. */
+const PREFIX = 'act-';
+
+export const ActionId = (options: FieldOptions = {}) => {
+  const pattern = `^${PREFIX}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`;
+  const example = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+  return Text({ example, ...options, contract: { title: 'ActionId', pattern } });
+};
+
+/**
+ * Row of an action, with the contract of the fields that responses show. Columns without a value are absent, not null.
+ * Fields without a column are computed when the row is read.
+ */
 @Entity('actions')
 export class ActionEntity {
+  @ActionId()
   @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
+  @Id('IncidentId', { optional: true, description: 'Absent for direct execution.' })
   @Column({ type: 'uuid', nullable: true })
   readonly incident_id?: string;
 
+  @Nested(() => ActionIncident, {
+    optional: true,
+    description: 'Absent for direct execution, and when the incident was deleted.',
+  })
+  readonly incident?: ActionIncident & Mail;
+
+  @OpenChoice('ActionTypeName', ACTION_TYPES)
   @Column({ type: 'text', collation: 'C' })
   readonly action_type: ActionTypeName;
 
-  @Column({ type: 'json' })
-  readonly parameters: Parameters;
-
+  @Choice('ActionStatus', ACTION_STATUSES)
   @Column({ type: 'text', collation: 'C' })
   readonly status: ActionStatus;
 
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description:
+      'Level that has, or had, to approve the action. The level is judged when the action is requested, and again when it is approved.',
+  })
   @Column({ type: 'text', collation: 'C', nullable: true })
   readonly approval_level?: RequiredLevel;
 
+  @JsonObject()
+  @Column({ type: 'json' })
+  readonly parameters: Parameters;
+
+  @Text()
   @Column({ type: 'text' })
   readonly requested_by: string;
 
+  @Instant()
   @Column({ type: 'timestamptz', precision: 3 })
   readonly requested_at: Date;
 
-  /** Playbook run that requested the action. The run may be deleted by now. */
+  /** Written by a trigger. */
+  @Instant({
+    description: 'Latest of the times at which the action was requested, decided on or executed.',
+  })
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
+  readonly updated_at: Date;
+
+  /** The run may be deleted by now. */
+  @Id('PlaybookRunId', { optional: true, description: 'Playbook run that requested the action.' })
   @Column({ type: 'uuid', nullable: true })
   readonly playbook_run_id?: string;
 
-  /** Principal who started that run. Absent for an automatic run. The principal counts as a requester of the actions. */
+  /** Counts as a requester of the actions. */
+  @Text({
+    optional: true,
+    description:
+      'Principal who started the playbook run. For an automatic run: the person or key that gave the verdict or requested the triage.',
+  })
   @Column({ type: 'text', nullable: true })
   readonly on_behalf_of?: string;
 
@@ -133,12 +182,21 @@ export class ActionEntity {
   @Column({ type: 'json', nullable: true })
   readonly authors?: readonly string[];
 
+  @Instant({
+    optional: true,
+    description: 'While the action waits for approval: last time at which it can be approved.',
+  })
+  readonly expires_at?: Date;
+
+  @Nested(() => ActionPreview, {
+    optional: true,
+    description:
+      'What the action would change outside, looked up once when it began to wait for approval. Present for `quarantine_email` and `delete_email` at Microsoft Graph, a moment after the request.',
+  })
   @Column({ type: 'json', nullable: true })
   readonly preview?: ActionPreview;
 
-  @Column({ type: 'uuid', nullable: true })
-  readonly rollback_of?: string;
-
+  /** Reason of a rollback. */
   @Column({ type: 'text', nullable: true })
   readonly reason?: string;
 
@@ -146,21 +204,39 @@ export class ActionEntity {
   @Column({ type: 'timestamptz', nullable: true })
   readonly reminded_at?: Date;
 
+  @Text({
+    optional: true,
+    description:
+      'Principal who approved the action or, without approval, requested it. `system` if no person did.',
+  })
+  @Column({ type: 'text', nullable: true })
+  readonly executed_by?: string;
+
+  @Instant({ optional: true, description: 'When its execution ended.' })
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly executed_at?: Date;
+
+  @Text({ optional: true })
   @Column({ type: 'text', nullable: true })
   readonly approved_by?: string;
 
+  @Instant({ optional: true })
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly approved_at?: Date;
 
+  @Text({ optional: true, description: 'Comment of the approver.' })
   @Column({ type: 'text', nullable: true })
   readonly comment?: string;
 
+  @Text({ optional: true, description: '`system` if nobody decided in time.' })
   @Column({ type: 'text', nullable: true })
   readonly rejected_by?: string;
 
+  @Instant({ optional: true })
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly rejected_at?: Date;
 
+  @Text({ optional: true })
   @Column({ type: 'text', nullable: true })
   readonly rejection_reason?: string;
 
@@ -168,33 +244,28 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly rejection_code?: 'expired';
 
-  @Column({ type: 'text', nullable: true })
-  readonly executed_by?: string;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly executed_at?: Date;
-
-  /** Latest time of the request, the decision and the execution. Written by a trigger. */
-  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
-  readonly updated_at: Date;
-
+  @Nested(() => ActionResult, {
+    optional: true,
+    description: 'Present after the action has ended.',
+  })
   @Column({ type: 'json', nullable: true })
   readonly result?: ActionResult;
 
   @Column({ type: 'text', nullable: true })
   readonly connector_id?: string;
 
+  @ActionId({ optional: true, description: 'For a rollback: the action that it rolls back.' })
+  @Column({ type: 'uuid', nullable: true })
+  readonly rollback_of?: string;
+
+  @ActionId({ optional: true, description: 'The rollback of this action.' })
+  readonly rolled_back_by?: string;
+
   @Column({ type: 'bytea', nullable: true })
   readonly target_hash?: Buffer;
 }
 
-export type Action = Omit<ActionEntity, 'target_hash'> & {
-  /** Absent for actions without an incident, and if the incident was deleted. */
-  readonly incident?: ActionIncident;
-  readonly rolled_back_by?: string;
-  /** Time from which the action can no longer be approved. */
-  readonly expires_at?: Date;
-};
+export type Action = Omit<ActionEntity, 'target_hash'>;
 
 /**
  * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because an
@@ -243,14 +314,6 @@ export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
 
 /** HTTP status of a response with an action. A failed action has ended: a failure is a normal outcome. */
 export const responseStatusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);
-
-const PREFIX = 'act-';
-
-export const ActionId = (options: FieldOptions = {}) => {
-  const pattern = `^${PREFIX}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`;
-  const example = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-  return Text({ example, ...options, contract: { title: 'ActionId', pattern } });
-};
 
 export function shownActionId(id: string): string {
   return `${PREFIX}${id}`;

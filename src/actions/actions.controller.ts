@@ -21,12 +21,13 @@ import { present } from '../platform/validation/present.js';
 import type { Participant } from '../platform/database/transactions.js';
 import { type Action, actionIdOf, responseStatusOf } from './action.js';
 import { ActionRequests } from './action-requests.js';
-import { ActionsService } from './actions.service.js';
+import { Actions } from './actions.js';
 import {
   ActionChangesDto,
   ActionDto,
-  ActionSummaryDto,
   ActionQueryDto,
+  ActionSummaryDto,
+  ActionTypeDto,
   ActionRequestDto,
   ExecutedActionDto,
   IncidentActionsQueryDto,
@@ -34,10 +35,11 @@ import {
   presentExecuted,
   presentSummary,
 } from './actions.dto.js';
-import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
 import { ActionWork } from './execution/action-work.js';
+import { Incidents } from '../incidents/incidents.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
+import { ChangeFeed } from '../audit/changes/change-feed.js';
 import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 
 const presentType = present(ActionTypeDto);
@@ -61,7 +63,6 @@ export const ApiOutcome = (type: Type, ended: string, unfinished: string): Metho
 
 const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): MethodDecorator =>
   applyDecorators(
-    ApiActionRequest(),
     ApiOutcome(
       ExecutedActionDto,
       'The action has ended: completed or failed.',
@@ -82,9 +83,11 @@ const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): Met
 @Requires('viewer')
 export class ActionsController {
   constructor(
-    private readonly actions: ActionsService,
+    private readonly actions: Actions,
+    private readonly incidents: Incidents,
     private readonly requests: ActionRequests,
     private readonly work: ActionWork,
+    private readonly feed: ChangeFeed,
   ) {}
 
   @Get('actions')
@@ -107,7 +110,7 @@ export class ActionsController {
   )
   @ApiAnswer(200, 'All action types.', ActionTypeDto, { catalogue: true })
   async types(): Promise<ActionTypeDto[]> {
-    return (await this.actions.types()).map(presentType);
+    return (await this.requests.types()).map(presentType);
   }
 
   @Post('actions/execute')
@@ -137,14 +140,14 @@ export class ActionsController {
     @CurrentPrincipal() caller: Principal,
     @ClientLeft() left: AbortSignal,
   ): Promise<ActionChangesDto> {
-    return presentChanges(await this.actions.changes(query, caller, left));
+    return presentChanges(await this.feed.page(this.actions, query, caller, left));
   }
 
   @Get('actions/:id')
   @Operation(
     'getAction',
     'Read an action',
-    'Returns the action with its parameters, who requested it and who decided, its result, and the action that it rolls back or that rolled it back.',
+    'Returns the action with its parameters, requester, decision and result, and the other action of a rollback: the original action or its rollback.',
   )
   @ApiAnswer(200, 'The action.', ActionDto)
   async get(@Param('id') id: string): Promise<ActionDto> {
@@ -185,7 +188,8 @@ export class ActionsController {
     @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: IncidentActionsQueryDto,
   ): Promise<ListAnswer<ActionSummaryDto>> {
-    const page = await this.actions.list(query, incidentId);
+    const { id: incident_id } = await this.incidents.get(incidentId);
+    const page = await this.actions.list({ ...query, incident_id });
     return ListAnswer.of(page, query, presentSummary);
   }
 }

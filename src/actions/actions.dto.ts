@@ -1,4 +1,4 @@
-import { PickType } from '@nestjs/swagger';
+import { OmitType, PickType } from '@nestjs/swagger';
 import { present } from '../platform/validation/present.js';
 import {
   Choice,
@@ -8,15 +8,14 @@ import {
   Instant,
   Nested,
   Reason,
-  Id,
   NestedList,
   OpenChoice,
+  Texts,
 } from '../platform/validation/fields.js';
 import {
   type Action,
   ACTION_FEED_EVENTS,
-  ActionPreviewDto,
-  ActionResultDto,
+  ActionEntity,
   withShownIds,
   ACTION_STATUSES,
   ActionId,
@@ -25,22 +24,20 @@ import {
   type RequiredLevel,
   shownActionId,
 } from './action.js';
+import { SORT_FIELDS } from './actions.js';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
+import {
+  FORMATS,
+  PARAMETER_FORMATS,
+  type ParameterFormat,
+} from '../action-catalogue/parameters.js';
 import { IncidentReference } from '../incidents/incident-reference.js';
 import { sortWords, SortWords, PageQueryDto } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
-import {
-  INCIDENT_STATUSES,
-  type IncidentStatus,
-  SEVERITIES,
-  type Severity,
-} from '../incidents/incident.js';
 import type { FeedPage } from '../audit/changes/change-feed.js';
 import { ChangeOf, ChangesPageDto } from '../audit/changes/feed-api.js';
 
-export const REPEAT = 'Requests the action even if the same action is running or recent.';
-
-/** The contract has one schema for each action type instead: see ApiActionRequest. */
+/** The contract has one schema for each action type instead: see scripts/contract/actions.ts. */
 export class ActionRequestDto {
   @Choice('KnownActionType', ACTION_TYPES)
   readonly action: ActionTypeName;
@@ -48,127 +45,21 @@ export class ActionRequestDto {
   @JsonObject({ optional: true })
   readonly parameters?: Record<string, unknown>;
 
-  @Flag({ optional: true, description: REPEAT })
+  @Flag({
+    optional: true,
+    description: 'Requests the action even if the same action is running or recent.',
+  })
   readonly repeat?: boolean;
 }
 
-const When = (description?: string) => Instant({ optional: true, description });
-const Who = (description?: string) => Text({ optional: true, description });
-const OtherAction = (description: string) => ActionId({ optional: true, description });
-
-class ActionIncidentDto {
-  @Text()
-  readonly incident_number: string;
-
-  @Text()
-  readonly incident_type: string;
-
-  @Text()
-  readonly title: string;
-
-  @Choice('Severity', SEVERITIES)
-  readonly severity: Severity;
-
-  @Choice('IncidentStatus', INCIDENT_STATUSES)
-  readonly status: IncidentStatus;
-}
-
-export class ActionSummaryDto {
-  @ActionId()
-  readonly id: string;
-
-  @Id('IncidentId', { optional: true, description: 'Absent for direct execution.' })
-  readonly incident_id?: string;
-
-  @Nested(() => ActionIncidentDto, {
-    optional: true,
-    description: 'Absent for direct execution, and when the incident was deleted.',
-  })
-  readonly incident?: ActionIncidentDto;
-
-  @OpenChoice('ActionTypeName', ACTION_TYPES)
-  readonly action_type: string;
-
-  @Choice('ActionStatus', ACTION_STATUSES)
-  readonly status: ActionStatus;
-
-  @Choice('RequiredLevel', REQUIRED_LEVELS, {
-    optional: true,
-    description:
-      'Level that has, or had, to approve the action. The level is judged when the action is requested, and again when it is approved.',
-  })
-  readonly approval_level?: RequiredLevel;
-
-  @JsonObject()
-  readonly parameters: Readonly<Record<string, unknown>>;
-
-  @Text()
-  readonly requested_by: string;
-
-  @Instant()
-  readonly requested_at: Date;
-
-  @Instant({
-    description: 'Latest of the times at which the action was requested, decided on or executed.',
-  })
-  readonly updated_at: Date;
-
-  @Id('PlaybookRunId', { optional: true, description: 'Playbook run that requested the action.' })
-  readonly playbook_run_id?: string;
-
-  @Who(
-    'Principal who started the playbook run. For an automatic run: the person or key that gave the verdict or requested the triage.',
-  )
-  readonly on_behalf_of?: string;
-
-  @When('While the action waits for approval: last time at which it can be approved.')
-  readonly expires_at?: Date;
-
-  @Nested(() => ActionPreviewDto, {
-    optional: true,
-    description:
-      'What the action would change outside, looked up once when it began to wait for approval. Present for `quarantine_email` and `delete_email` at Microsoft Graph, a moment after the request.',
-  })
-  readonly preview?: ActionPreviewDto;
-
-  @Who(
-    'Principal who approved the action or, without approval, requested it. `system` if no person did.',
-  )
-  readonly executed_by?: string;
-
-  @When('When its execution ended.')
-  readonly executed_at?: Date;
-
-  @Who()
-  readonly approved_by?: string;
-
-  @When()
-  readonly approved_at?: Date;
-
-  @Text({ optional: true, description: 'Comment of the approver.' })
-  readonly comment?: string;
-
-  @Who('`system` if nobody decided in time.')
-  readonly rejected_by?: string;
-
-  @When()
-  readonly rejected_at?: Date;
-
-  @Text({ optional: true })
-  readonly rejection_reason?: string;
-
-  @Nested(() => ActionResultDto, {
-    optional: true,
-    description: 'Present after the action has ended.',
-  })
-  readonly result?: ActionResultDto;
-
-  @OtherAction('For a rollback: the action that it rolls back.')
-  readonly rollback_of?: string;
-
-  @OtherAction('The rollback of this action.')
-  readonly rolled_back_by?: string;
-}
+export class ActionSummaryDto extends OmitType(ActionEntity, [
+  'authors',
+  'connector_id',
+  'reason',
+  'rejection_code',
+  'reminded_at',
+  'target_hash',
+]) {}
 
 /** The contract has different names for an action in a list and a single action. Generated clients use both names. */
 export class ActionDto extends ActionSummaryDto {}
@@ -255,14 +146,7 @@ export class RejectedActionDto extends PickType(ActionSummaryDto, ['id', 'status
   readonly rejection_reason: string;
 }
 
-const SORTS = sortWords(
-  'requested_at',
-  'created_at',
-  'updated_at',
-  'executed_at',
-  'status',
-  'action_type',
-);
+const SORTS = sortWords(...SORT_FIELDS);
 
 const PrincipalName = (description: string) =>
   Text({ optional: true, min: 1, max: 300, description });
@@ -283,18 +167,23 @@ export class IncidentActionsQueryDto extends PageQueryDto {
   @PrincipalName('Approved by this principal, as records show the name.')
   readonly approved_by?: string;
 
-  @When(
-    'Requested strictly after this time. With the `requested_at` of an action, that action is left out.',
-  )
+  @Instant({
+    optional: true,
+    description:
+      'Requested strictly after this time. With the `requested_at` of an action, that action is left out.',
+  })
   readonly created_after?: string;
 
-  @When('Requested strictly before this time.')
+  @Instant({ optional: true, description: 'Requested strictly before this time.' })
   readonly created_before?: string;
 
-  @When('Execution ended strictly after this time.')
+  @Instant({ optional: true, description: 'Execution ended strictly after this time.' })
   readonly executed_after?: string;
 
-  @When('Requested, decided or executed strictly after this time.')
+  @Instant({
+    optional: true,
+    description: 'Requested, decided or executed strictly after this time.',
+  })
   readonly updated_after?: string;
 
   @SortWords('ActionSort', SORTS, {
@@ -311,6 +200,64 @@ export class ActionQueryDto extends IncidentActionsQueryDto {
     description: 'Only actions of this incident: its id or its number.',
   })
   readonly incident_id?: string;
+}
+
+class ActionParameterDto {
+  @Text()
+  readonly name: string;
+
+  @Choice('ActionParameterType', ['string', 'integer'])
+  readonly type: 'string' | 'integer';
+
+  @Flag()
+  readonly required: boolean;
+
+  @Texts({ optional: true, description: 'Allowed values, if the set is closed.' })
+  readonly values?: readonly string[];
+
+  @Choice('ActionParameterFormat', PARAMETER_FORMATS, {
+    optional: true,
+    description: [
+      'Format of the string:',
+      ...PARAMETER_FORMATS.map((format) => `- \`${format}\`: ${FORMATS[format].words}`),
+    ].join('\n'),
+  })
+  readonly format?: ParameterFormat;
+}
+
+export class ActionTypeDto {
+  @OpenChoice('ActionTypeName', ACTION_TYPES)
+  readonly name: string;
+
+  @Text()
+  readonly description: string;
+
+  @Text({
+    description:
+      'email, endpoint, identity, network, intelligence, ticketing or notification; an open set.',
+  })
+  readonly category: string;
+
+  @Flag()
+  readonly supports_rollback: boolean;
+
+  @OpenChoice('ActionTypeName', ACTION_TYPES, {
+    optional: true,
+    description: 'Type of the rollback.',
+  })
+  readonly rolled_back_by?: string;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'Level that this site requires by default. Absent if the type needs no approval.',
+  })
+  readonly default_approval_level?: RequiredLevel;
+
+  @NestedList(() => ActionParameterDto)
+  readonly parameters: readonly ActionParameterDto[];
+
+  @Flag({ description: 'Whether an enabled connector provides the type.' })
+  readonly available: boolean;
 }
 
 class ActionChangeDto extends ChangeOf('Action', ACTION_FEED_EVENTS) {

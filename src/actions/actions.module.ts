@@ -5,11 +5,10 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { RequiredLevels } from './required-levels.js';
 import { ActionRecorder } from './action-records.js';
-import { ActionsRepository } from './actions.repository.js';
+import { Actions } from './actions.js';
 import { ActionRequests } from './action-requests.js';
 import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController } from './actions.controller.js';
-import { ActionsService } from './actions.service.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
 import { ConnectorCalls } from './execution/connector-calls.js';
@@ -24,8 +23,7 @@ import { ConnectorCalls } from './execution/connector-calls.js';
     ActionRecorder,
     ActionRequests,
     ActionWork,
-    ActionsService,
-    ActionsRepository,
+    Actions,
     ConnectorCalls,
     DuplicateActions,
   ],
@@ -33,8 +31,7 @@ import { ConnectorCalls } from './execution/connector-calls.js';
     ActionEndings,
     ActionRecorder,
     ActionRequests,
-    ActionsRepository,
-    ActionsService,
+    Actions,
     ActionWork,
     ConnectorCalls,
     RequiredLevels,

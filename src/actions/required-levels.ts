@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ActionType, actionType } from '../action-catalogue/action-types.js';
-import { protectionBy } from '../action-catalogue/protected-targets.js';
+import { type Protection, protectionBy } from '../action-catalogue/protected-targets.js';
 import type { Severity } from '../incidents/incident.js';
 import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
 import { Settings } from '../platform/config/settings.js';
@@ -26,10 +26,10 @@ export function higherLevel(a: ApprovalLevel, b: ApprovalLevel): ApprovalLevel {
 /** Returns the approval level that an action requires on this site; `none` if no approval is required. */
 @Injectable()
 export class RequiredLevels {
-  private readonly isProtected: ReturnType<typeof protectionBy>;
+  private readonly protection: Protection;
 
   constructor(private readonly settings: Settings) {
-    this.isProtected = protectionBy(settings.protectedTargets);
+    this.protection = protectionBy(settings.protectedTargets);
   }
 
   /** Returns the level of the type, before the incident or the target raises it. */
@@ -77,6 +77,6 @@ export class RequiredLevels {
     const { target } = actionType(action_type);
     const value = target && parameters[target.parameter];
     if (!target || typeof value !== 'string') return undefined;
-    return this.isProtected({ kind: target.kind, value }) ? value : undefined;
+    return this.protection[target.kind](value) ? value : undefined;
   }
 }

@@ -1,7 +1,7 @@
 // SQL for the read of all connectors, which every action request needs.
 import { Injectable, Logger } from '@nestjs/common';
 import { join } from 'node:path';
-import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
+import { Column, DataSource, Entity } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
@@ -21,9 +21,6 @@ export const DEFAULT_PRIORITY = 100;
 
 @Entity('connectors')
 export class ConnectorEntity extends TargetRow {
-  @PrimaryColumn({ type: 'uuid' })
-  readonly id: string;
-
   @Column({ type: 'integer' })
   readonly priority: number;
 
@@ -92,22 +89,18 @@ export class ConnectorRegistry extends TargetRows<ConnectorEntity> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
-  /** Of several connectors, the one with the lowest priority serves, then the first by name. */
-  async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
-    return (await this.providersIn())(type);
+  async providerOf(type: ActionTypeName, id?: string): Promise<Connector | undefined> {
+    return (await this.providersIn())(type, id);
   }
 
-  async providersIn(tx?: Tx): Promise<(type: ActionTypeName) => Connector | undefined> {
+  /** Several connectors may provide an action. The connector with the lowest priority serves, then the first by name. */
+  async providersIn(tx?: Tx) {
     const serving = await this.serving(tx);
-    return (type) => this.first(serving, type);
-  }
-
-  async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
-    const serving = await this.serving();
-    return this.first(
-      serving.filter((row) => row.id === id),
-      type,
-    );
+    return (type: ActionTypeName, id?: string): Connector | undefined => {
+      const isMeant = (row: ConnectorEntity) => id === undefined || row.id === id;
+      const row = serving.find((row) => isMeant(row) && provides(row).includes(type));
+      return row && this.connectorOf(row);
+    };
   }
 
   async find(id: string): Promise<Connector | undefined> {
@@ -126,11 +119,6 @@ export class ConnectorRegistry extends TargetRows<ConnectorEntity> {
     const connector = this.connect(row);
     this.instances.set(row.id, { state, connector });
     return connector;
-  }
-
-  private first(rows: readonly ConnectorEntity[], type: ActionTypeName): Connector | undefined {
-    const found = rows.find((row) => provides(row).includes(type));
-    return found && this.connectorOf(found);
   }
 
   private async serving(tx?: Tx): Promise<ConnectorEntity[]> {

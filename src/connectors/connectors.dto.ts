@@ -51,7 +51,7 @@ export class ConnectorDto extends ShownTarget {
   readonly priority: number;
 
   @Choice('ComponentStatus', COMPONENT_STATUSES, {
-    description: 'Result of the last check; degraded before the first.',
+    description: 'Result of the last check. `degraded` until the first check has ended.',
   })
   readonly status: ComponentStatus;
 

@@ -193,7 +193,7 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
-  it('mark a change of an automatic verdict to malicious', () => {
+  it('show that an automatic verdict changed to malicious', () => {
     const judged = (from: Incident, classification: Classification, origin = run) =>
       applyChange(from, { verdict: { classification } }, { ...origin, at: new Date(3000) });
     const becomes = (from: Incident, to: Incident) =>

@@ -20,7 +20,7 @@ import type { Message, NotifiedEvent } from './notification.js';
 
 export interface Attempt<SetConfig = Config> {
   readonly config: SetConfig;
-  /** Previous secret of the field that `rotates`, while it is valid. */
+  /** Previous value of the field `secret`, while it is valid. */
   readonly formerSecret?: string;
   readonly message: Message;
   readonly signal: AbortSignal;
@@ -34,8 +34,8 @@ export type Audience = 'people' | 'pager' | 'programs';
 export interface ChannelType<
   Schema extends ConfigSchema = ConfigSchema,
 > extends TargetType<Schema> {
-  /** Secret that the service generates if a request has none, and shows once. The previous secret stays valid for a day. */
-  readonly rotates?: { readonly field: string; newSecret(): string };
+  /** Generates the field `secret` if a request has none. It is shown once. The previous secret stays valid for a day. */
+  readonly newSecret?: () => string;
   readonly audience: Audience;
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Makes one attempt, without retries. After an abort, the outcome is ignored. An exception counts as `failed`. */

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { join } from 'node:path';
-import { Any, Column, Entity, PrimaryColumn, VirtualColumn } from 'typeorm';
-import type { Severity } from '../incidents/incident.js';
+import { Any, Column, Entity, VirtualColumn } from 'typeorm';
+import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { SealedColumn } from '../platform/secrets/secret-keys.js';
+import { Choice, Choices, Instant, Text, WholeNumber } from '../platform/validation/fields.js';
 import { TypesByName } from '../targets/target-check.js';
 import { sealedSecretsOf, TargetRow, TargetRows } from '../targets/target-rows.js';
 import type { Audience, ChannelType } from './channel-type.js';
 import { UNHEALTHY_AFTER_MS } from './delivery.js';
-import type { NotifiedEvent } from './notification.js';
+import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 
 export const CHANNEL_TYPES = new TypesByName<ChannelType>(join(__dirname, 'types'));
 
@@ -18,18 +19,29 @@ const laneColumn = (column: string) => (channel: string) =>
 
 @Entity('notification_channels')
 export class ChannelEntity extends TargetRow {
-  @PrimaryColumn({ type: 'uuid' })
-  readonly id: string;
-
   @Column({ type: 'text' })
   readonly audience: Audience;
 
+  @Choices('NotifiedEvent', NOTIFIED_EVENTS, {
+    maxItems: NOTIFIED_EVENTS.length,
+    description:
+      'Events that are sent to the channel. Default: every event for type webhook, and for other types the events that need a person (see docs/notifications.md). Failures and recoveries of other channels are always sent.',
+  })
   @Column({ type: 'text', array: true })
   readonly events: NotifiedEvent[];
 
+  @Choice('Severity', SEVERITIES, {
+    description:
+      'Minimum severity of the incident. Later events of an incident that the channel was already notified about are sent at any severity. Events without an incident are always sent.',
+  })
   @Column({ type: 'text' })
   readonly min_severity: Severity;
 
+  @Choice('Severity', SEVERITIES, {
+    optional: true,
+    description:
+      'Minimum severity for `incident.created` and `incident.severity_changed`; the latter is then sent for raised severities only. Default without `events`, for the types that people read: `min_severity`, or high.',
+  })
   @Column({ type: 'text', nullable: true })
   readonly new_incident_min_severity: Severity | null;
 
@@ -43,12 +55,15 @@ export class ChannelEntity extends TargetRow {
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
+  @Instant({ optional: true, description: 'First failure since the last success.' })
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly failing_since: Date | null;
 
+  @Text({ optional: true, description: 'Reason of the last failure.' })
   @Column({ type: 'text', nullable: true })
   readonly last_error: string | null;
 
+  @Instant({ optional: true, description: 'End of the pause, in which nothing is sent.' })
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('paused_until') })
   readonly paused_until: Date | null;
 
@@ -56,9 +71,7 @@ export class ChannelEntity extends TargetRow {
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
 
-  @Column({ type: 'text' })
-  readonly created_by: string;
-
+  @WholeNumber({ min: 0, max: 1_000, description: 'Deaths in the last 24 h, at most 1000.' })
   @VirtualColumn({
     type: 'integer',
     query: (channel) =>
@@ -67,6 +80,10 @@ export class ChannelEntity extends TargetRow {
           where channel_id = ${channel}.id and status = 'dead' and ended_at > now() - interval '1 day' limit 1000) as dead`,
   })
   readonly dead_last_day: number;
+
+  @Text({ description: 'Principal that created the channel.' })
+  @Column({ type: 'text' })
+  readonly created_by: string;
 }
 
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;

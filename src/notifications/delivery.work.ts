@@ -1,8 +1,8 @@
-// SQL: updates that return what they changed.
+// SQL: updates that return the changed rows.
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
-import { ActionsService } from '../actions/actions.service.js';
+import { Actions } from '../actions/actions.js';
 import { Incidents } from '../incidents/incidents.js';
 import { presentTime } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
@@ -74,7 +74,7 @@ export class DeliveryWork implements OnModuleInit {
     private readonly deliveries: DeliveriesRepository,
     private readonly channels: ChannelsRepository,
     private readonly incidents: Incidents,
-    private readonly actions: ActionsService,
+    private readonly actions: Actions,
     private readonly http: OutboundHttp,
     private readonly smtp: OutboundSmtp,
     private readonly work: Work,

@@ -1,11 +1,9 @@
-import { IntersectionType, PartialType } from '@nestjs/swagger';
+import { IntersectionType, PartialType, PickType } from '@nestjs/swagger';
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { presentTime } from '../platform/clock.js';
 import { sortWords, PageQueryDto } from '../platform/paging/page.js';
 import {
   Choice,
-  Choices,
-  type FieldOptions,
   Flag,
   Id,
   Instant,
@@ -24,54 +22,24 @@ import {
   TargetUpdate,
 } from '../targets/target-contract.js';
 import type { Changed } from '../targets/targets-service.js';
-import {
-  CHANNEL_STATUSES,
-  type ChannelEntity,
-  type ChannelStatus,
-  channelStatusOf,
-} from './channel.js';
+import { CHANNEL_STATUSES, ChannelEntity, type ChannelStatus, channelStatusOf } from './channel.js';
 import {
   type Delivery,
   DELIVERY_STATUSES,
   type DeliveryStatus,
   MAX_REDELIVERED,
 } from './delivery.js';
-import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 
-const MinSeverity = (options: FieldOptions = {}) =>
-  Choice('Severity', SEVERITIES, {
-    description:
-      'Minimum severity of the incident. Later events of an incident that the channel was already notified about are sent at any severity. Events without an incident are always sent.',
-    ...options,
-  });
+const SUBSCRIPTION = ['events', 'min_severity', 'new_incident_min_severity'] as const;
 
-class SubscriptionDto {
-  @Choices('NotifiedEvent', NOTIFIED_EVENTS, {
-    maxItems: NOTIFIED_EVENTS.length,
-    description:
-      'Events that are sent to the channel. Default: every event for type webhook, and for other types the events that need a person (see docs/notifications.md). Failures and recoveries of other channels are always sent.',
-  })
-  readonly events: readonly NotifiedEvent[];
-
-  @MinSeverity()
-  readonly min_severity: Severity;
-
-  @Choice('Severity', SEVERITIES, {
-    optional: true,
-    description:
-      'Minimum severity for `incident.created` and `incident.severity_changed`; the latter is then sent for raised severities only. Default without `events`, for the types that people read: `min_severity`, or high.',
-  })
-  readonly new_incident_min_severity?: Severity;
-}
-
-class SubscriptionChangeDto extends PartialType(SubscriptionDto) {}
+class SubscriptionChangeDto extends PartialType(PickType(ChannelEntity, SUBSCRIPTION)) {}
 
 @NullIsAbsent()
 export class NotificationChannelInputDto extends IntersectionType(
   TargetInput,
   SubscriptionChangeDto,
 ) {
-  @MinSeverity({ optional: true, default: 'low' })
+  @Choice('Severity', SEVERITIES, { optional: true, default: 'low' })
   override readonly min_severity?: Severity;
 }
 
@@ -91,7 +59,17 @@ export class NotificationChannelUpdateDto extends IntersectionType(
   readonly revoke_old_secret?: boolean;
 }
 
-export class NotificationChannelDto extends IntersectionType(ShownTarget, SubscriptionDto) {
+export class NotificationChannelDto extends IntersectionType(
+  ShownTarget,
+  PickType(ChannelEntity, [
+    ...SUBSCRIPTION,
+    'failing_since',
+    'last_error',
+    'paused_until',
+    'dead_last_day',
+    'created_by',
+  ]),
+) {
   @Id('NotificationChannelId')
   readonly id: string;
 
@@ -103,21 +81,6 @@ export class NotificationChannelDto extends IntersectionType(ShownTarget, Subscr
       'healthy: the last attempt succeeded. degraded: it failed. unhealthy: all attempts of the last ten minutes failed, and the other channels were notified.',
   })
   readonly status: ChannelStatus;
-
-  @Instant({ optional: true, description: 'First failure since the last success.' })
-  readonly failing_since?: Date;
-
-  @Text({ optional: true, description: 'Reason of the last failure.' })
-  readonly last_error?: string;
-
-  @Instant({ optional: true, description: 'End of the pause, in which nothing is sent.' })
-  readonly paused_until?: Date;
-
-  @WholeNumber({ min: 0, max: 1_000, description: 'Deaths in the last 24 h, at most 1000.' })
-  readonly dead_last_day: number;
-
-  @Text({ description: 'Principal that created the channel.' })
-  readonly created_by: string;
 }
 
 export class ChangedNotificationChannelDto extends NotificationChannelDto {
@@ -195,7 +158,8 @@ export class NotificationDeliveryDto {
 
   @Text({
     optional: true,
-    description: 'Reason of the last failure, or of an end without sending.',
+    description:
+      'Reason why the last attempt failed, or why the delivery ended without being sent.',
   })
   readonly last_error?: string;
 

@@ -71,10 +71,10 @@ export class NotificationsService
     { enabled = true, config: given, ...wanted }: NotificationChannelInputDto,
     idempotency: Participant,
   ): Promise<Changed<ChannelEntity>> {
-    const { audience, rotates, defaultEvents = EVENTS_FOR_PEOPLE } = this.types.named(wanted.type);
-    const isMissing = rotates && !Object.hasOwn(given, rotates.field);
-    const secret = isMissing ? rotates.newSecret() : undefined;
-    const config = secret ? { ...given, [rotates!.field]: secret } : given;
+    const type = this.types.named(wanted.type);
+    const { audience, defaultEvents = EVENTS_FOR_PEOPLE } = type;
+    const secret = hasSecret(given) ? undefined : type.newSecret?.();
+    const config = secret ? { ...given, secret } : given;
     // Channels for people get new incidents from `high` on. Selected events or severities override this default.
     const isByDefault = audience !== 'programs' && !wanted.events;
     const {
@@ -101,30 +101,24 @@ export class NotificationsService
     which: string | Date,
     idempotency: Participant<readonly Delivery[]>,
   ): Promise<readonly Delivery[]> {
-    const { id: channel_id, name: channel } = await this.rows.get(channelId);
-    if (typeof which === 'string' && !isUuid(which)) throw new NotFoundError('Delivery');
     const reopen = async (tx: Tx) => {
-      const { enabled } = await this.rows.get(channel_id, tx);
+      const { id: channel_id, name: channel, enabled } = await this.rows.get(channelId, tx);
+      if (typeof which === 'string' && !isUuid(which)) throw new NotFoundError('Delivery');
       if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
       await this.sender.hurry(tx, channel_id);
       const reopened = await this.deliveries.reopen(tx, channel_id, which);
-      const [one] = reopened;
-      if (typeof which === 'string' && !one) throw new NotFoundError('Delivery');
-      const [subject, details] =
-        typeof which === 'string'
-          ? [
-              { type: 'notification_delivery', id: one!.id },
-              { channel_id, event: one!.type },
-            ]
-          : [
-              { type: 'notification_channel', id: channel_id },
-              { since: which.toISOString(), count: reopened.length },
-            ];
+      const isSeveral = which instanceof Date;
+      const [first] = reopened;
+      if (!isSeveral && !first) throw new NotFoundError('Delivery');
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'notification_delivery.redelivered',
-        subject,
-        details: { channel, ...details },
+        subject: isSeveral
+          ? { type: 'notification_channel', id: channel_id }
+          : { type: 'notification_delivery', id: first!.id },
+        details: isSeveral
+          ? { channel, since: which.toISOString(), count: reopened.length }
+          : { channel, channel_id, event: first!.type },
       });
       return reopened;
     };
@@ -137,7 +131,7 @@ export class NotificationsService
     const { rotate_secret, revoke_old_secret, enabled = before.enabled, events } = change;
     const { min_severity, new_incident_min_severity } = change;
     const secret = rotate_secret ? newSecretOf(type, change.config) : undefined;
-    const given = secret ? { ...change.config, [type.rotates!.field]: secret } : change.config;
+    const given = secret ? { ...change.config, secret } : change.config;
     // The configuration is also checked when the channel is enabled, because its secrets may be lost.
     const config = given ?? (enabled && !before.enabled ? {} : undefined);
     const startsAnew = config || before.enabled !== enabled;
@@ -170,11 +164,11 @@ export class NotificationsService
   }
 
   /** Keeps the previous secret. At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */
-  private formerSecret({ rotates }: ChannelType, before: ChannelEntity, config: Config = {}) {
-    if (!rotates || !Object.hasOwn(config, rotates.field)) return {};
-    const present = this.rows.open(before)[rotates.field];
-    if (typeof present !== 'string' || present === config[rotates.field]) return {};
-    return this.rows.sealFormer(before.id, present);
+  private formerSecret({ newSecret }: ChannelType, before: ChannelEntity, config: Config = {}) {
+    if (!newSecret || !hasSecret(config)) return {};
+    const { secret } = this.rows.open(before);
+    if (typeof secret !== 'string' || secret === config['secret']) return {};
+    return this.rows.sealFormer(before.id, secret);
   }
 
   private async health(): Promise<ComponentHealth> {
@@ -197,11 +191,12 @@ function chosenEvents(events: readonly NotifiedEvent[]): NotifiedEvent[] {
   throw ValidationError.of('events', 'is_not_empty', 'events must name at least one event.');
 }
 
-function newSecretOf({ name, rotates }: ChannelType, given: Config = {}): string {
-  const message = !rotates
+const hasSecret = (config: Config): boolean => Object.hasOwn(config, 'secret');
+
+function newSecretOf({ name, newSecret }: ChannelType, given: Config = {}): string {
+  const message = !newSecret
     ? `rotate_secret is not possible for channels of the type ${name}: the receiver generates their secrets.`
-    : Object.hasOwn(given, rotates.field) &&
-      `Send either config.${rotates.field} or rotate_secret, not both.`;
+    : hasSecret(given) && 'Send either config.secret or rotate_secret, not both.';
   if (message) throw ValidationError.of('rotate_secret', 'is_in', message);
-  return rotates!.newSecret();
+  return newSecret!();
 }

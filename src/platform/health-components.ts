@@ -31,7 +31,6 @@ export class HealthComponents {
   private readonly details = new Map<ComponentName, Details[]>();
 
   register(name: ComponentName, check: Check): void {
-    if (this.checks.has(name)) throw new Error(`The component ${name} is registered twice.`);
     this.checks.set(name, check);
   }
 

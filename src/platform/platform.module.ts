@@ -36,7 +36,7 @@ import { ScrapedGauges } from './metrics/scraped-gauges.js';
 export class UnknownAddressController {
   @All()
   refuse(): never {
-    throw new Error('The RequestGuard lets nobody pass.');
+    throw new Error('No authentication is configured, so the RequestGuard refuses every request.');
   }
 }
 

@@ -92,7 +92,7 @@ class PlaybookTriggersDto {
     maxLength: 255,
     pattern: new RegExp(SAYS_SOMETHING),
     message: 'each of sources must not be blank',
-    description: 'Sources as incidents show them.',
+    description: 'Names of sources, as in the field `source` of an incident.',
   })
   readonly sources: readonly string[];
 }

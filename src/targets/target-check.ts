@@ -173,7 +173,7 @@ export function addressProblems(
 
 export function refusedTarget(field: string): FieldError {
   const text =
-    'must be in a public network, or in one that ALLOWED_PRIVATE_TARGETS names. Cloud metadata is always refused';
+    'must be in a public network or in a network that ALLOWED_PRIVATE_TARGETS names. Cloud metadata is always refused';
   return problemAt(field, 'target_refused', text);
 }
 

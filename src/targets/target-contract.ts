@@ -1,7 +1,6 @@
 import { PartialType, PickType } from '@nestjs/swagger';
 import {
   Flag,
-  GivenName,
   Instant,
   JsonObject,
   Text,
@@ -10,20 +9,9 @@ import {
 } from '../platform/validation/fields.js';
 import type { TargetType } from './target-check.js';
 import type { Config, ConfigSchema } from './target-config.js';
+import { TargetRow } from './target-rows.js';
 
-export class ShownTarget {
-  @GivenName()
-  readonly name: string;
-
-  @Text()
-  readonly type: string;
-
-  @Flag()
-  readonly enabled: boolean;
-
-  @JsonObject({ description: 'Configuration without secrets.' })
-  readonly config: Config;
-
+export class ShownTarget extends PickType(TargetRow, ['name', 'type', 'enabled', 'config']) {
   @Texts({ description: 'Names of the secrets that are set.' })
   readonly secrets_set: readonly string[];
 
@@ -35,7 +23,7 @@ export class ShownTarget {
 }
 
 /** The contract has one schema per type instead. */
-export class TargetInput extends PickType(ShownTarget, ['name', 'type']) {
+export class TargetInput extends PickType(TargetRow, ['name', 'type']) {
   @JsonObject()
   readonly config: Config;
 
@@ -43,7 +31,7 @@ export class TargetInput extends PickType(ShownTarget, ['name', 'type']) {
   readonly enabled?: boolean;
 }
 
-export class TargetUpdate extends PartialType(PickType(ShownTarget, ['name', 'enabled'])) {
+export class TargetUpdate extends PartialType(PickType(TargetRow, ['name', 'enabled'])) {
   @JsonObject({
     optional: true,
     description:

@@ -178,6 +178,8 @@ export function TargetController<
 
     private show(reply: FastifyReply, row: Changed<Row>): Shown {
       if (hasVersions) setEtag(reply, row.version);
+      // A 304 would hide the status, which changes without a new version.
+      delete reply.request.headers['if-none-match'];
       return present(row);
     }
   }

@@ -5,6 +5,7 @@ import {
   type FindOptionsOrder,
   type FindOptionsWhere,
   IsNull,
+  PrimaryColumn,
   type QueryDeepPartialEntity,
   type Repository,
 } from 'typeorm';
@@ -22,21 +23,27 @@ import {
 } from '../platform/paging/page.js';
 import type { SealedColumn } from '../platform/secrets/secret-keys.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
+import { Flag, GivenName, JsonObject, Text } from '../platform/validation/fields.js';
 import type { Config } from './target-config.js';
 
-export abstract class TargetRow extends RowTimes {
-  abstract readonly id: string;
+/** A connector or a channel, with the contract of the columns that responses show. */
+export class TargetRow extends RowTimes {
+  @PrimaryColumn({ type: 'uuid' })
+  readonly id: string;
 
+  @GivenName()
   @Column({ type: 'text' })
   readonly name: string;
 
+  @Text()
   @Column({ type: 'text' })
   readonly type: string;
 
+  @Flag()
   @Column({ type: 'boolean' })
   readonly enabled: boolean;
 
-  /** Configuration without secrets. */
+  @JsonObject({ description: 'Configuration without secrets.' })
   @Column({ type: 'jsonb' })
   readonly config: Config;
 

@@ -134,7 +134,7 @@ describe('the deployment files', () => {
       for (const port of container.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
     });
 
-    it('name the proxy and its gateway', () => {
+    it('list the proxy and its gateway as trusted proxies', () => {
       const [{ networks }] = documentsOf('docker/compose.yaml') as [
         { networks: Record<string, { ipam?: { config: [{ gateway: string }] } } | undefined> },
       ];

@@ -1,5 +1,5 @@
 import type { Settings } from '../../src/platform/config/settings.js';
-import { ActionsRepository } from '../../src/actions/actions.repository.js';
+import { Actions } from '../../src/actions/actions.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { useTestDatabase } from '../support/open-test-database.js';
@@ -23,7 +23,7 @@ const NAMES = Object.keys(STATES) as State[];
 
 describe('the repository of actions', () => {
   const { dataSource, query, statements, transactions } = useTestDatabase();
-  const actions = new ActionsRepository(statements, { approvalTtlMinutes: 10 } as Settings);
+  const actions = new Actions(statements, { approvalTtlMinutes: 10 } as Settings);
 
   beforeEach(() => query('truncate work, actions, action_count_deltas, playbook_run_steps'));
 

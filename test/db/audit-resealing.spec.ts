@@ -130,7 +130,7 @@ describe('resealing the audit trail', () => {
     await expect(reseal([next, old])).rejects.toThrow(`The audit trail was altered at ${id}`);
   });
 
-  it('needs the old key if its encrypted copy was removed or altered', async () => {
+  it('needs the old key if the encrypted copy of this key was removed or altered', async () => {
     await reseal([next, old]);
     const invalid = { valid: false, checked: 0 };
     await harness.rows(

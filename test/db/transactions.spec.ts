@@ -268,7 +268,7 @@ describe('the class Transactions', () => {
   it('refuses statements of a transaction that has ended', async () => {
     let kept: Tx | undefined;
     await transactions.run(async (tx) => void (kept = tx));
-    const late = new Statements(dataSource).rowsIn(kept!, { name: 'late', text: 'select 1' });
+    const late = new Statements(dataSource).rowsIn(kept, { name: 'late', text: 'select 1' });
     await expect(late).rejects.toThrow(/released/);
   });
 

@@ -40,7 +40,7 @@ const deadJobsOf = (replica: Replica) =>
   );
 const caller = { name: 'admin' } as Principal;
 
-describe('rows in the table work', () => {
+describe('rows in the table `work`', () => {
   let database: TestDatabase;
   let replica: Replica;
   let rows: WorkRepository;
@@ -110,7 +110,7 @@ describe('rows in the table work', () => {
     expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([low]);
   });
 
-  it('do not use free places of another lane', async () => {
+  it('do not use free places of other lanes', async () => {
     await add({}, {});
     await inTransaction((tx) => work.add(tx, { name: 'full' }, { ref: newId() }));
     const requests = [request({ free: 1 }), request({ lane: 'full', free: 0 })];

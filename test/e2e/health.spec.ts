@@ -115,7 +115,7 @@ describe('health', () => {
     const viewer = await as(stopping, 'viewer');
     const waiting = viewer.get('/api/incidents/changes?from=now&wait=30');
     await viewer.get('/api/incidents/changes?from=now&wait=1');
-    stopping.nest.get(Draining).begin();
+    stopping.nest.get(Draining).begun = true;
     expect((await waiting).body.data.changes).toEqual([]);
     const ready = await stopping.get('/ready');
     expect([ready.status, ready.body.checks]).toEqual([503, { service: 'stopping' }]);

@@ -74,6 +74,18 @@ describe(PATH, () => {
     expect((await create({ ...webhook(), name: body.name })).status).toBe(201);
   });
 
+  it('shows a failure to a caller who has the current version', async () => {
+    const { id } = await made();
+    const { etag } = (await admin.get(`${PATH}/${id}`)).headers;
+    await app.sql(
+      `update notification_channels set failing_since = now(), last_error = 'Status 500.' where id = $1`,
+      [id],
+    );
+    const { status, headers, body } = await admin.get(`${PATH}/${id}`, { 'if-none-match': etag! });
+    expect([status, headers.etag]).toEqual([200, etag]);
+    expect(body.data).toMatchObject({ status: 'degraded', last_error: 'Status 500.' });
+  });
+
   it('subscribes a webhook without chosen events to every event of any severity', async () => {
     const channel = await made();
     expect(channel).toMatchObject({ events: NOTIFIED_EVENTS, min_severity: 'low' });

@@ -126,7 +126,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     );
   });
 
-  it('orders the runs of triages that are handled together by severity', async () => {
+  it('starts runs in the order of severity if several triages end together', async () => {
     const playbook = await forType('intrusion');
     const setPause = (until: string) =>
       world.actions.database.query(

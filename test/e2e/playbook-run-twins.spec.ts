@@ -94,7 +94,7 @@ describe('a playbook step whose action was requested before', () => {
     expect((await world.timeline(incident_id)).at(-1)).toMatchObject({
       event: 'playbook_step_shared',
       summary: expect.stringMatching(
-        /^Step isolate of .* takes the isolate_host that .* requested for INC-\S+ \(act-\S+\): it waits for approval\.$/,
+        /^Step isolate of .* uses the existing action isolate_host \(act-\S+\), which .* requested for INC-\S+\. The action waits for approval\.$/,
       ),
       subject: { type: 'action', id: first },
     });

@@ -317,7 +317,7 @@ describe('running a playbook', () => {
   });
 });
 
-describe('the row of a playbook run in the table work', () => {
+describe('the row of a playbook run in the table `work`', () => {
   let run: ShownRun;
   let playbook: string;
   const query = (text: string) => world.actions.database.query(text, [run.run_id]);

@@ -28,7 +28,7 @@ describe('a triage run in the background', () => {
     return run;
   };
 
-  it('is requested with 202 and completed later', async () => {
+  it('is accepted with 202 and completed later', async () => {
     const id = await world.incident();
     const answer = await world.later(id);
     expect(answer.status).toBe(202);

@@ -185,7 +185,7 @@ describe('A webhook request', () => {
       },
     );
 
-    it('413 before the signature', async () => {
+    it('413 before the check of the signature', async () => {
       expect(await codeOf('timestamped', large, {})).toEqual([413, 'payload_too_large']);
       expect(await codeOf('timestamped', large, signed(large))).toEqual([413, 'payload_too_large']);
       const most = Buffer.from(`"${'x'.repeat(LIMIT - 2)}"`);

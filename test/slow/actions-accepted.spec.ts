@@ -61,7 +61,7 @@ class SlowVendor extends TestConnector {
 
 const DEADLINE_MS = 600_000;
 
-describe('an action that its vendor accepts and still executes', () => {
+describe('an action that its vendor has accepted but not finished', () => {
   const settings = { ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '200' };
   const world = useStarted(() =>
     ActionWorld.start({ ...settings, ACTION_DEADLINE_MS: String(DEADLINE_MS) }, 2),
@@ -195,7 +195,7 @@ describe('an action that its vendor accepts and still executes', () => {
   const rollBack = (id: string) =>
     world.clients.senior.post(`/api/actions/${id}/rollback`, { reason: 'A test.' });
 
-  it('cannot be rolled back before it has ended, and its rollback is polled, too', async () => {
+  it('cannot be rolled back before its end, and its rollback is polled as well', async () => {
     const id = await begin();
     const early = await rollBack(id);
     expect([early.status, early.body.error.code]).toEqual([409, 'invalid_state']);

@@ -22,8 +22,7 @@ import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { ActionRecorder } from '../action-records.js';
 import { ActionRequests } from '../action-requests.js';
 import { type Action, askersOf, invalidState, type Parameters } from '../action.js';
-import { ActionsRepository, WAITING } from '../actions.repository.js';
-import { ActionsService } from '../actions.service.js';
+import { Actions, WAITING } from '../actions.js';
 import { expiredReason } from './waiting-approvals.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
 import type { ActionApprovalDto } from '../actions.dto.js';
@@ -34,7 +33,7 @@ import { noConnector, simulatedResult } from '../execution/execution-rules.js';
 import { higherLevel, RequiredLevels } from '../required-levels.js';
 
 /** Makes the decision in the transaction that has locked the action. Its last check is `requirePermit`. */
-type Decide = (tx: Tx, action: Action, requirePermit: () => void) => Promise<Action>;
+type Decide = (tx: Tx, action: Action, requirePermit: () => Permit) => Promise<Action>;
 
 /** Records the decisions of people on actions. The row lock lets one of several concurrent decisions win. */
 @Injectable()
@@ -43,8 +42,7 @@ export class ApprovalsService {
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly incidents: Incidents,
-    private readonly actionsService: ActionsService,
-    private readonly actions: ActionsRepository,
+    private readonly actions: Actions,
     private readonly calls: ConnectorCalls,
     private readonly requests: ActionRequests,
     private readonly recorder: ActionRecorder,
@@ -64,7 +62,7 @@ export class ApprovalsService {
     { comment, confirm_resolved }: ActionApprovalDto,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const found = await this.actionsService.get(id);
+    const found = await this.actions.get(id);
     const decide: Decide = async (tx, action, requirePermit) => {
       const level = this.guard.requireForApproval(caller, action);
       if (await this.isOwnRequest(tx, caller, action)) throw new OwnRequestError(caller);
@@ -98,7 +96,7 @@ export class ApprovalsService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const found = await this.actionsService.get(id);
+    const found = await this.actions.get(id);
     return await this.transactions.run<Action>(
       async (tx) => {
         const action = await this.lock(tx, found);
@@ -120,7 +118,7 @@ export class ApprovalsService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const original = await this.actionsService.get(id);
+    const original = await this.actions.get(id);
     const { inverse } = actionType(original.action_type);
     const connector = inverse && (await this.calls.connectorOfRollback(original, inverse));
     const decide: Decide = async (tx, action, requirePermit) => {
@@ -169,10 +167,8 @@ export class ApprovalsService {
     const action = await this.transactions.run<Action>(
       async (tx) => {
         ended = undefined;
-        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        let permit: Permit | undefined;
-        const locked = await this.lock(tx, found);
-        const decided = await decide(tx, locked, () => void (permit = claimedPermit()));
+        const requirePermit = await claimPermitLate(this.killSwitch, tx);
+        const decided = await decide(tx, await this.lock(tx, found), requirePermit);
         if (decided.status !== 'pending') return decided;
         const result = connector
           ? simulatedResult(connector, decided.action_type)
@@ -182,7 +178,7 @@ export class ApprovalsService {
           return (await this.endings.endAll(tx, [{ action: decided, result, connectorId }]))[0]!;
         }
         const started = { action: decided, connector: connector! };
-        ended = (await this.work.begin(tx, [started], permit!)).get(decided.id);
+        ended = (await this.work.begin(tx, [started], requirePermit())).get(decided.id);
         return decided;
       },
       caller,

@@ -11,7 +11,7 @@ import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { ACTION_EVENTS, ActionRecorder } from '../action-records.js';
 import { type Action, actionIdOf, SYSTEM } from '../action.js';
-import { ActionsRepository } from '../actions.repository.js';
+import { Actions } from '../actions.js';
 import { ConnectorCalls } from '../execution/connector-calls.js';
 
 const EVERY_SECONDS = 30;
@@ -46,7 +46,7 @@ export class WaitingApprovals implements OnModuleInit {
     private readonly calls: ConnectorCalls,
     private readonly work: Work,
     private readonly transactions: Transactions,
-    private readonly actions: ActionsRepository,
+    private readonly actions: Actions,
     private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
     private readonly settings: Settings,

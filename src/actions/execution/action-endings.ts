@@ -7,7 +7,7 @@ import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { type Action, type ActionResult, executedBy, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../action-records.js';
-import { ActionsRepository, WAITING, type Withdrawal } from '../actions.repository.js';
+import { Actions, WAITING, type Withdrawal } from '../actions.js';
 import { endOf, failed, resultOfLoss } from './execution-rules.js';
 
 export interface Ending {
@@ -28,7 +28,7 @@ export interface Ending {
 export class ActionEndings implements OnModuleInit {
   constructor(
     private readonly recorder: ActionRecorder,
-    private readonly actions: ActionsRepository,
+    private readonly actions: Actions,
     private readonly clock: Clock,
     private readonly killSwitch: KillSwitch,
     private readonly incidentChanges: IncidentsService,
@@ -74,7 +74,7 @@ export class ActionEndings implements OnModuleInit {
 
   async reject(
     tx: Tx,
-    where: Parameters<ActionsRepository['reject']>[1],
+    where: Parameters<Actions['reject']>[1],
     by: string,
     reason: string,
   ): Promise<Action[]> {

@@ -11,7 +11,7 @@ import { presentSpan } from '../../platform/tracing/tracing.js';
 import { AgainOutcome, type Claimed, type Kind, type NewWork } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { type Action, hasEnded, shownActionId, SYSTEM } from '../action.js';
-import { ActionsRepository } from '../actions.repository.js';
+import { Actions } from '../actions.js';
 import { ActionEndings, type Ending } from './action-endings.js';
 import { type Call, type CallEnd, ConnectorCalls } from './connector-calls.js';
 import {
@@ -58,7 +58,7 @@ export class ActionWork implements OnModuleInit {
     private readonly work: Work,
     private readonly calls: ConnectorCalls,
     private readonly endings: ActionEndings,
-    private readonly actions: ActionsRepository,
+    private readonly actions: Actions,
     private readonly registry: ConnectorRegistry,
     private readonly killSwitch: KillSwitch,
     private readonly settings: Settings,

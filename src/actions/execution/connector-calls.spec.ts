@@ -1,14 +1,13 @@
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import type { ActionsRepository } from '../actions.repository.js';
+import type { Actions } from '../actions.js';
 import { ConnectorCalls } from './connector-calls.js';
 
 const registry = {
-  providerOf: async (type: ActionTypeName) => `the first for ${type}`,
-  provider: async (id: string, type: ActionTypeName) => `${id} for ${type}`,
+  providerOf: async (type: ActionTypeName, id = 'the first') => `${id} for ${type}`,
 } as unknown as ConnectorRegistry;
 const rows: Record<string, object> = { done: { connector_id: 'okta' }, never: {} };
-const actions = { findById: async (id: string) => rows[id] } as unknown as ActionsRepository;
+const actions = { findById: async (id: string) => rows[id] } as unknown as Actions;
 
 describe('ConnectorCalls', () => {
   it.each([

@@ -18,7 +18,7 @@ import {
   reportedSender,
   shownActionId,
 } from '../action.js';
-import { ActionsRepository } from '../actions.repository.js';
+import { Actions } from '../actions.js';
 import { RequiredLevels } from '../required-levels.js';
 import {
   type CallState,
@@ -49,7 +49,7 @@ export class ConnectorCalls {
 
   constructor(
     private readonly registry: ConnectorRegistry,
-    private readonly actions: ActionsRepository,
+    private readonly actions: Actions,
     private readonly killSwitch: KillSwitch,
     private readonly levels: RequiredLevels,
     private readonly settings: Settings,
@@ -69,7 +69,7 @@ export class ConnectorCalls {
     { connector_id }: Pick<Action, 'connector_id'>,
     inverse: ActionTypeName,
   ): Promise<Connector | undefined> {
-    return connector_id ? await this.registry.provider(connector_id, inverse) : undefined;
+    return connector_id ? await this.registry.providerOf(inverse, connector_id) : undefined;
   }
 
   async send(call: Call): Promise<CallEnd> {

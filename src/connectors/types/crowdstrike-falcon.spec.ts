@@ -40,11 +40,11 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(accepted.handle).toEqual({ device_id: host, changed: true });
       expect(server.lines).toEqual([DETAILS, CONTAIN]);
       const isolate = call('isolate_host', host);
-      const pending = await site.connector.poll!(accepted.handle, isolate);
+      const pending = await site.connector.poll(accepted.handle, isolate);
       const handle = { device_id: host, changed: true };
       expect(pending).toMatchObject({ kind: 'accepted', handle });
       server.settle('contained');
-      expect(await site.connector.poll!(handle, isolate)).toEqual({
+      expect(await site.connector.poll(handle, isolate)).toEqual({
         kind: 'done',
         message: 'The host is contained.',
         data: { device_id: host, status: 'contained', changed: true },
@@ -57,7 +57,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(await execute('unisolate_host')).toMatchObject({ kind: 'accepted' });
       server.settle('normal');
       const handle = { device_id: host };
-      const lifted = await site.connector.poll!(handle, call('unisolate_host', host));
+      const lifted = await site.connector.poll(handle, call('unisolate_host', host));
       expect(lifted).toMatchObject({ kind: 'done', data: { status: 'normal' } });
     });
 
@@ -73,7 +73,7 @@ describe('a connector to CrowdStrike Falcon', () => {
 
     it('continues to wait while the vendor shows the old status', async () => {
       const handle = { device_id: host };
-      const polled = await site.connector.poll!(handle, call('isolate_host', host));
+      const polled = await site.connector.poll(handle, call('isolate_host', host));
       expect(polled).toMatchObject({ kind: 'accepted', handle });
     });
 
@@ -200,7 +200,7 @@ describe('a connector to CrowdStrike Falcon', () => {
         if (accepted.kind !== 'accepted') throw new Error(accepted.message);
         const [[id, scan]] = [...server.scans] as [[string, { request: object; status: string }]];
         expect(scan.request).toMatchObject({ hosts: [host], file_paths, quarantine: false });
-        const ask = () => site.connector.poll!(accepted.handle, call('scan_host', host));
+        const ask = () => site.connector.poll(accepted.handle, call('scan_host', host));
         expect(await ask()).toMatchObject({ kind: 'accepted', handle: { scan_id: id } });
         scan.status = 'running';
         expect(await ask()).toMatchObject({ kind: 'done', data: { scan_id: id } });
@@ -211,7 +211,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       const accepted = await execute('scan_host');
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       for (const scan of server.scans.values()) scan.status = end;
-      expect(await site.connector.poll!(accepted.handle, call('scan_host', host))).toEqual({
+      expect(await site.connector.poll(accepted.handle, call('scan_host', host))).toEqual({
         kind: 'refused',
         message: `The scan is ${end} at Falcon.`,
       });

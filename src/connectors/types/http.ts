@@ -56,7 +56,7 @@ const ACTION = fields(
     body: optional({
       type: ['object', 'string'],
       description:
-        'Template: an object, JSON as text, or a form as text if the content-type header is a form.',
+        'Template of the body: an object, JSON text, or the text of a form if the header content-type names a form.',
     }),
     success_statuses: optional({
       type: 'array',

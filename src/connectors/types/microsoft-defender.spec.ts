@@ -24,7 +24,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     site.execute(call(type, hostId, more));
   const poll = (outcome: Outcome, type: ActionTypeName): Promise<Outcome> => {
     if (outcome.kind !== 'accepted') throw new Error(outcome.message);
-    return site.connector.poll!(outcome.handle, call(type));
+    return site.connector.poll(outcome.handle, call(type));
   };
   const sent = () => server.lines.filter((line) => line.startsWith('POST'));
 

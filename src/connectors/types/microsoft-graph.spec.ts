@@ -32,7 +32,7 @@ describe('a connector to Microsoft Graph', () => {
       server.mail(MESSAGE);
       server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com');
       const call = mailOrUser('quarantine_email', {}, { sender: 'mallory@example.net' });
-      expect(await site.connector.preview!(call, gate)).toEqual({
+      expect(await site.connector.preview(call, gate)).toEqual({
         count: 1,
         message: `Moves 1 mail to quarantine in ${MAILBOX}. Mails with the same message_id from other senders (boss@example.com) are left alone.`,
       });
@@ -41,7 +41,7 @@ describe('a connector to Microsoft Graph', () => {
     });
 
     it('returns no preview for an action without mails', async () => {
-      expect(await site.connector.preview!(mailOrUser('disable_user'), gate)).toBeUndefined();
+      expect(await site.connector.preview(mailOrUser('disable_user'), gate)).toBeUndefined();
       expect(server.calls).toEqual([]);
     });
   });
@@ -80,7 +80,7 @@ describe('a connector to Microsoft Graph', () => {
       const [bob, eve] = ['bob@example.com', 'eve@example.com'];
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive', bob)];
       const recipient = `${MAILBOX}, ${bob}, ${eve}`;
-      const preview = await site.connector.preview!(
+      const preview = await site.connector.preview(
         mailOrUser('quarantine_email', { recipient }),
         gate,
       );
@@ -174,12 +174,12 @@ describe('a connector to Microsoft Graph', () => {
       'changes no mail for the sender %j, which is not an address',
       async (sender) => {
         const mail = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
-        const message = 'The sender of the incident is no mail address: no mail is changed.';
+        const message = 'The sender of the incident is not a mail address, so no mail is changed.';
         for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
           expect(await execute(type, {}, { sender })).toEqual({ kind: 'refused', message });
         }
         const call = mailOrUser('delete_email', {}, { sender });
-        expect(await site.connector.preview!(call, gate)).toEqual({ message });
+        expect(await site.connector.preview(call, gate)).toEqual({ message });
         expect(await site.connector.probe!(call)).toBe('unknown');
         expect(server.mails).toEqual([mail]);
       },
@@ -193,7 +193,7 @@ describe('a connector to Microsoft Graph', () => {
         expect(await execute(type)).toEqual({ kind: 'refused', message });
       }
       const call = mailOrUser('quarantine_email');
-      expect(await site.connector.preview!(call, gate)).toEqual({ message });
+      expect(await site.connector.preview(call, gate)).toEqual({ message });
       expect(await site.connector.probe!(mailOrUser('delete_email'))).toBe('unknown');
       expect(server.mails).toEqual(mails);
       expect(mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);

@@ -210,7 +210,9 @@ type Found = Awaited<ReturnType<typeof find>>;
 async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
   if (sender === undefined && call.sender !== undefined) {
-    throw new RefusedError('The sender of the incident is no mail address: no mail is changed.');
+    throw new RefusedError(
+      'The sender of the incident is not a mail address, so no mail is changed.',
+    );
   }
   const mailboxes = mailboxesOf(graph, call);
   const mails: MailCopy[] = [];

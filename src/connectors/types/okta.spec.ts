@@ -88,7 +88,7 @@ describe('a connector to Okta', () => {
     server.play({ status: 200, body });
     expect(await execute('disable_user')).toMatchObject({
       kind: 'refused',
-      message: 'Okta returned another user than the requested one.',
+      message: 'Okta returned a user who was not requested.',
     });
   });
 

@@ -22,7 +22,7 @@ async function readUser(okta: VendorApi, user: string): Promise<OktaUser> {
   const found = await okta.ask({ path: [...USERS, user] }, userOf);
   const [wanted, login] = [user.toLowerCase(), found.name.toLowerCase()];
   if (found.id === user || login === wanted || login.startsWith(`${wanted}@`)) return found;
-  throw new RefusedError('Okta returned another user than the requested one.');
+  throw new RefusedError('Okta returned a user who was not requested.');
 }
 
 async function targetOf(okta: VendorApi, call: ActionCall): Promise<OktaUser> {

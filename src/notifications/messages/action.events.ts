@@ -140,7 +140,7 @@ const OWN_PATH = /^steps\.\d+\.(?:parameters\.)?(?<place>\w+)(?:\.\w+)* at chara
 const forIncident = (about: ActionData['incident']) =>
   about ? ` for ${about.incident_number}` : '';
 
-function wordsAbout({ action, incident: about }: ActionData, what: string): Words {
+function wordsAbout({ action, incident: about }: ActionData, heading: string): Words {
   const { action_type, rollback_of } = action;
   const undone = undoneBy(action_type) ?? 'an action';
   const rollback = rollback_of === undefined ? '' : ` (rollback of ${undone})`;
@@ -149,7 +149,7 @@ function wordsAbout({ action, incident: about }: ActionData, what: string): Word
   const hasTarget = category !== 'ticketing' && category !== 'notification';
   const target = hasTarget ? action.target : undefined;
   return {
-    headline: `${what}: ${action_type}${rollback}${forIncident(about)}`,
+    headline: `${heading}: ${action_type}${rollback}${forIncident(about)}`,
     about: target ?? about?.title,
     facts: {
       Reason: action.reason,
@@ -167,12 +167,12 @@ function wordsAbout({ action, incident: about }: ActionData, what: string): Word
   };
 }
 
-function wordsOfApproval(data: ActionData, what: string): Words {
+function wordsOfApproval(data: ActionData, heading: string): Words {
   const { approval_level, level_reason, expires_at } = data.action;
   const because = level_reason ? `, because ${level_reason}` : '';
   const until = expires_at ? `, until ${expires_at}` : '';
   const request = `It waits for approval at level ${approval_level} or higher${because}${until}.`;
-  return { ...wordsAbout(data, what), request };
+  return { ...wordsAbout(data, heading), request };
 }
 
 function nextStepAfter({ code, action_type }: EventAction): string {
@@ -181,7 +181,7 @@ function nextStepAfter({ code, action_type }: EventAction): string {
     case 'timeout':
       return 'Check at the vendor whether it happened. If it did not, request the action again.';
     case 'no_connector':
-      return `No connector provides ${action_type}. An admin can set one up; until then, do it by hand.`;
+      return `No connector provides ${action_type}. An admin can set up such a connector. Until then, do the action by hand.`;
     case 'unreachable':
     case 'interrupted':
       return 'Nothing was done. Request the action again, or do it by hand.';

@@ -58,7 +58,11 @@ export const INCIDENT_EVENT_TYPES = {
       incident,
       previous_severity: t.severity('Severity before the change. `incident` has the new severity.'),
       changed_by: t.text('Person or webhook source that changed the severity.'),
-      because: t.maybe(t.text('Report of the tool. Absent if a person changed the severity.')),
+      because: t.maybe(
+        t.text(
+          'Report in which the tool changed the severity. Absent if a person changed the severity.',
+        ),
+      ),
     }),
     forPeople: true,
     words({ incident: after, previous_severity: before, changed_by, because }) {
@@ -129,13 +133,13 @@ export const INCIDENT_EVENT_TYPES = {
     forPeople: true,
     words({ incident: after, previous_severity: before, ...data }) {
       const isRaised = before && severityRises(before, after.severity);
-      const what = isRaised
+      const heading = isRaised
         ? `Reopened and raised from ${before} to ${after.severity}`
         : 'Incident reopened';
       const { resolved_by, resolved_at } = data;
       const was = [resolved_by && `by ${resolved_by}`, resolved_at && `at ${resolved_at}`];
       const resolution = data.resolution && `: ${data.resolution}`;
-      return wordsAbout(after, what, {
+      return wordsAbout(after, heading, {
         Reported: data.because,
         'Was resolved':
           (resolved_by ?? resolved_at) && `${was.filter(Boolean).join(' ')}${resolution ?? ''}`,
@@ -175,9 +179,9 @@ export const INCIDENT_EVENT_TYPES = {
   }),
 };
 
-function wordsAbout(about: EventIncident, what: string, more: Facts = {}): Words {
+function wordsAbout(about: EventIncident, heading: string, more: Facts = {}): Words {
   return {
-    headline: `${what}: ${about.incident_number}`,
+    headline: `${heading}: ${about.incident_number}`,
     about: about.title,
     facts: { Severity: about.severity, Type: about.incident_type, Source: about.source, ...more },
   };

@@ -30,7 +30,7 @@ export const SYSTEM_EVENT_TYPES = {
       headline: 'The kill switch is on',
       about: reason,
       facts: { 'Turned on by': by },
-      request: 'No action runs until somebody turns it off.',
+      request: 'No action runs until a person turns the kill switch off.',
     }),
     alerts: () => ({ trigger: 'kill_switch' }),
   }),

@@ -29,7 +29,7 @@ export const webhook = defineChannel({
     ),
   }),
   signsOnly: true,
-  rotates: { field: 'secret', newSecret },
+  newSecret,
   defaultEvents: NOTIFIED_EVENTS,
   problems({ secret }) {
     if (secret === undefined) return [problemAt('config.secret', 'required', 'is required')];

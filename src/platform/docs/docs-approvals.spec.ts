@@ -9,7 +9,6 @@ interface Fact {
 interface Approvals {
   factsOf(action: object, types: readonly object[]): readonly Fact[];
   visible(text: string): string;
-  wouldTouch(preview: object): string;
   listOf(levels: string): string;
 }
 
@@ -68,14 +67,6 @@ describe('an action that waits for approval, as shown in /docs', () => {
   it('is not truncated if its type is unknown', () => {
     const long = 'x'.repeat(500);
     expect(facts({ a: long, b: 7 }, 'newer_type').slice(0, 2)).toEqual([`a=${long}`, 'b=7']);
-  });
-
-  it('shows its expected effect, with the number of mails if it is known', () => {
-    expect(approvals.wouldTouch({ count: 2, message: '2 mails in 2 mailboxes.' })).toBe(
-      '2 mails · 2 mails in 2 mailboxes.',
-    );
-    expect(approvals.wouldTouch({ count: 1, message: 'One.' })).toBe('1 mail · One.');
-    expect(approvals.wouldTouch({ message: 'Not known.' })).toBe('Not known.');
   });
 
   it('shows times in UTC, as messages do', () => {

@@ -194,7 +194,7 @@ export class RootController {
   @Operation(
     'getOpenApiYaml',
     'Read this document as YAML',
-    'The same content as the JSON, for people who read it.',
+    'The OpenAPI document as a page for people.',
   )
   @ApiDocument('application/yaml')
   asYaml(@Res() reply: FastifyReply): void {

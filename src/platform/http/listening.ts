@@ -28,10 +28,6 @@ export async function claimPort({
 @Injectable()
 export class Draining {
   begun = false;
-
-  begin(): void {
-    this.begun = true;
-  }
 }
 
 /**

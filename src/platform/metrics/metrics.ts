@@ -27,7 +27,7 @@ const histogram = (
 
 /**
  * All metrics of the service, injected by name: `@InjectMetric('incidents_total')`. A label never has a value that a
- * caller can invent: values outside a known set count as `other` (see knownOr). Gauges of database contents are read at
+ * caller can invent: values outside a known set count as `other`. Gauges of database contents are read at
  * each scrape: see ScrapedGauges. Counters with labels begin with all known series: see beginAtZero. Several apps in
  * one process share the metrics.
  */
@@ -69,11 +69,6 @@ export const METRICS: readonly Provider[] = [
   gauge('notifications_waiting', 'Undelivered notifications of enabled channels.'),
 ];
 
-export function knownOr(value: string, known: readonly string[] | ReadonlySet<string>): string {
-  const isKnown = 'has' in known ? known.has(value) : known.includes(value);
-  return isKnown ? value : 'other';
-}
-
 /**
  * Creates all known series of a counter at 0. Prometheus sees no increase in a series that begins with its first burst,
  * so no alert would fire. Modules call it in `onModuleInit` with the values of each label.
@@ -94,6 +89,7 @@ export function beginAtZero<Label extends string>(
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const labelOf = (method: string) => (METHODS.includes(method) ? method : 'other');
 
 /** Statuses whose series begin at 0, because an alert counts them. */
 const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(([status]) => status))]
@@ -123,7 +119,7 @@ export class HttpMetrics {
       done();
     });
     instance.addHook('onResponse', (request, reply, done) => {
-      const method = knownOr(request.method, METHODS);
+      const method = labelOf(request.method);
       // Unknown paths, and wrong methods of known paths, have no template.
       const route = routeOf(request) ?? 'unknown';
       this.requests.inc({ method, route, status: String(reply.statusCode) });
@@ -133,7 +129,7 @@ export class HttpMetrics {
   }
 
   private begin(methods: readonly string[], route: string): void {
-    const method = methods.map((one) => knownOr(one, METHODS));
-    beginAtZero(this.requests, { method, route: [route], status: SERVER_ERRORS });
+    const status = SERVER_ERRORS;
+    beginAtZero(this.requests, { method: methods.map(labelOf), route: [route], status });
   }
 }

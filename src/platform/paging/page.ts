@@ -89,7 +89,6 @@ export class PageQueryDto implements PageRequest {
 
 interface SortOptions {
   readonly description?: string;
-  readonly example?: readonly string[];
   /** Aliases of fields. An alias and its field cannot be combined. */
   readonly otherNames?: Readonly<Record<string, string>>;
 }
@@ -98,7 +97,7 @@ interface SortOptions {
 export function SortWords(
   name: string,
   words: readonly string[],
-  { description, example, otherNames = {} }: SortOptions = {},
+  { description, otherNames = {} }: SortOptions = {},
 ): PropertyDecorator {
   const fields = new Set(words.map(sortField)).size;
   const most = Math.min(MOST_SORT_FIELDS, fields);
@@ -110,11 +109,7 @@ export function SortWords(
       what: `one of ${words.join(', ')}`,
       subject: (word) => otherNames[sortField(word)] ?? sortField(word),
     },
-    {
-      optional: true,
-      description: [rule, description].filter((part) => part !== undefined).join(' '),
-      example,
-    },
+    { optional: true, description: description ? `${rule} ${description}` : rule },
     most,
   );
 }

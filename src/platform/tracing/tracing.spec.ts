@@ -145,7 +145,7 @@ describe('tracing', () => {
     expect(said.join()).not.toContain(KEY);
   });
 
-  it('keeps a limited number of spans for a hanging collector, and does not wait for the collector at the end', async () => {
+  it('keeps a limited number of spans while the collector hangs, and does not wait for the collector when the service stops', async () => {
     collector.behaviour = 'hang';
     await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '3000' });
     spend(10_000);

@@ -134,7 +134,7 @@ describe('decideStep', () => {
     ['incident.raw_data.other == 1', 19, 'incident.raw_data.other does not exist.'],
     ['incident.raw_data.count.unit == 1', 25, 'incident.raw_data.count.unit does not exist.'],
     ['incident.raw_data["no key"] == 1', 1, 'incident.raw_data["no key"] does not exist.'],
-    ['incident.raw_data.count', 1, 'This takes true or false, and here is a number.'],
+    ['incident.raw_data.count', 1, 'The value must be true or false, but it is a number.'],
     [
       'incident.raw_data.count.contains("5")',
       25,

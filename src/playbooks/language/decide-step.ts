@@ -125,7 +125,8 @@ export function decideStep(
       const isForPeople = type.parameters.some((one) => one.forPeople && one.name === name);
       const value = filledTemplate(written, isForPeople, values, interpreter);
       const isStorable = typeof value !== 'string' || storable(value) === value;
-      if (!isStorable) fail('The value must have no NUL and no half of a character.');
+      if (!isStorable)
+        fail('The value must not contain a NUL character or half of a surrogate pair.');
       return [name, value] as const;
     });
     const given = Object.fromEntries(filled.filter(([, value]) => value !== null));

@@ -77,7 +77,7 @@ export function memberOf(members: Members, key: string): Value | undefined {
 }
 
 export function needs(wanted: string, value: Value, offset?: number): never {
-  fail(`This takes ${wanted}, and here is ${kindOf(value)}.`, offset);
+  fail(`The value must be ${wanted}, but it is ${kindOf(value)}.`, offset);
 }
 
 export function asText(value: Value): string {

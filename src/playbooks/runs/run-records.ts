@@ -106,7 +106,7 @@ export class RunRecorder implements OnModuleInit {
     const id = shownActionId(action.id);
     const of = incident ? ` for ${incident.incident_number}` : '';
     const state = status === 'pending_approval' ? 'waits for approval' : `is ${status}`;
-    const summary = `Step ${step} of ${named(run)} takes the ${action_type} that ${requested_by} requested${of} (${id}): it ${state}.`;
+    const summary = `Step ${step} of ${named(run)} uses the existing action ${action_type} (${id}), which ${requested_by} requested${of}. The action ${state}.`;
     await tell(tx, this, run, 'playbook_step_shared', SYSTEM, summary, { type: 'action', id });
   }
 }

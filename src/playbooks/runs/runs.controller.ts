@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestj
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { shownActionId } from '../../actions/action.js';
+import { ActionWork } from '../../actions/execution/action-work.js';
 import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
@@ -73,7 +74,10 @@ const RUN_OUTCOME = {
 @Controller('api')
 @Requires('viewer')
 export class PlaybookRunsController {
-  constructor(private readonly runs: RunsService) {}
+  constructor(
+    private readonly runs: RunsService,
+    private readonly work: ActionWork,
+  ) {}
 
   @Post('playbooks/:id/run')
   @HttpCode(200)
@@ -102,7 +106,7 @@ export class PlaybookRunsController {
     if (body.dry_run) return await this.runs.dryRun(playbook, body);
     const remember = idempotency.remember(presentStarted, {
       status: statusOfRun,
-      provisionalForMs: this.runs.answeredWithinMs,
+      provisionalForMs: this.work.answeredWithinMs,
     });
     const run = await this.runs.run(caller, playbook, body, remember);
     void reply.status(statusOfRun(run));

@@ -42,7 +42,7 @@ class SharedActionDto {
   readonly incident_number?: string;
 }
 
-export class PlaybookRunStepDto {
+class PlaybookRunStepDto {
   @Text()
   readonly name: string;
 
@@ -63,7 +63,7 @@ export class PlaybookRunStepDto {
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description: 'Level at which the action needs or needed an approval.',
+    description: 'Approval level that the action requires, or required before the decision.',
   })
   readonly approval_level?: RequiredLevel;
 
@@ -195,7 +195,7 @@ export class DryRunStepDto extends PickType(PlaybookRunStepDto, [
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
     description:
-      'Level at which the action would need approval. Of an `undecided` step: the minimum, because its target is not known.',
+      'Approval level that the action would need. For an `undecided` step: the minimum level, because the target is not known.',
   })
   readonly approval_level?: RequiredLevel;
 

@@ -42,7 +42,6 @@ import { RunsRepository } from './runs.repository.js';
 
 type RunRequest = Pick<PlaybookRunRequestDto, 'incident_id' | 'variables'>;
 
-const GRACE_MS = 5_000;
 const LOOK_MS = 100;
 
 const CANCELLED = 'Its playbook run was cancelled.';
@@ -81,10 +80,6 @@ export class RunsService implements OnModuleInit {
       pending: 'runs',
       end: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
     });
-  }
-
-  get answeredWithinMs(): number {
-    return this.settings.actionWaitMs + GRACE_MS;
   }
 
   /** Throws no errors after the creation of the run, because the caller would retry and start a second run. */

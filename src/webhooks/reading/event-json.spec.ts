@@ -147,7 +147,7 @@ describe('the JSON reader for events', () => {
     expect(written(text).isWellFormed()).toBe(true);
   });
 
-  it('returns no unstorable characters, whatever escapes the text contains', () => {
+  it('returns no characters that the database cannot store, even if the text contains escape sequences for them', () => {
     const unit = fc.nat(0xffff).map((code) => `\\u${code.toString(16).padStart(4, '0')}`);
     const odd = fc.constantFrom('\\u0000', '\\ud800', '\\udfff', '\\\\', '\\"', '\\u005f');
     const text = fc.array(fc.oneof(unit, odd)).map((units) => `"${units.join('')}"`);
@@ -176,7 +176,7 @@ describe('the JSON reader for events', () => {
     expect(({} as { a?: unknown }).a).toBeUndefined();
   });
 
-  it('converts values that are too deep to text, and leaves one level for a wrapper', () => {
+  it('converts values that are nested too deeply into text, and leaves one level for an object around the event', () => {
     const deepest = MOST_RAW_DATA_LEVELS - 1;
     expect(written(nested(deepest))).toBe(nested(deepest));
     expect(written(nested(deepest + 1, '1'))).toBe(nested(deepest, '"[1]"'));

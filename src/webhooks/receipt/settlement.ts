@@ -263,7 +263,8 @@ export class Settlement {
       note(`source_${source_status}`, `${source} says that its alert is ${state}.`, by);
     }
     if (news === 'reopens' && !reopens) {
-      const left = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
+      const left =
+        'The incident stays resolved although the event has new information, because REOPEN_ON_UPDATE is off.';
       note('update_of_resolved', left);
     }
     if (stays) {

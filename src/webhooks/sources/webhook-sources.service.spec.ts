@@ -93,7 +93,7 @@ describe('the cache of webhook sources', () => {
     expect(reads).toBeLessThanOrEqual(3);
   });
 
-  it('does not read for invalid names', async () => {
+  it('does not query the database for an invalid name', async () => {
     for (const name of ['', 'A', 'a b', 'ä', '../x', '__proto__', 'a'.repeat(64), '\0', '\ud800']) {
       expect(await directory.find(name)).toBeUndefined();
     }

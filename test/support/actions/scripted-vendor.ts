@@ -44,7 +44,6 @@ export abstract class TestConnector implements Connector {
   serve(app: TestApp): void {
     const registry = app.nest.get(ConnectorRegistry);
     registry.providerOf = () => Promise.resolve(this);
-    registry.provider = () => Promise.resolve(this);
     registry.find = () => Promise.resolve(this);
   }
 }

@@ -57,7 +57,7 @@ function lineOf(action, types, ui) {
   ]);
   const what = element('div', {}, element('strong', {}, action_type), ...facts);
   // Texts of strangers are last, each on its own line and in quotes, so that they do not look like facts.
-  if (preview) what.append(element('div', {}, 'would touch: ', foreign(wouldTouch(preview))));
+  if (preview) what.append(element('div', {}, 'would touch: ', foreign(preview.message)));
   const { reason } = parameters;
   if (reason) what.append(quoted('reason', shortened(reason, LONGEST_REASON)));
   if (incident) what.append(quoted(incident.incident_number, incident.title));
@@ -71,12 +71,6 @@ function lineOf(action, types, ui) {
   });
   const links = element('span', { class: 'its-decisions' }, ...decisions);
   return element('li', { 'data-action': id }, what, links);
-}
-
-/** Returns the expected effect that the connector found, with the number of mails if it is known. */
-export function wouldTouch({ count, message }) {
-  if (count === undefined) return message;
-  return `${count === 1 ? '1 mail' : `${count} mails`} · ${message}`;
 }
 
 const quoted = (label, words) =>

@@ -120,7 +120,7 @@ function finding({ classification, category, findings }: Reasons, facts: Facts):
     case 'suspicious':
       return `Suspicious: possibly ${what}${whereOf(facts)}.`;
     case 'benign':
-      return 'Benign: what the tools know explains the event.';
+      return 'Benign: facts from the tools explain the event.';
     case 'inconclusive':
       return findings.some(({ rule }) => rule.points > 0)
         ? 'Inconclusive: the signs are too weak for a verdict.'

@@ -136,7 +136,7 @@ const SYSTEM_TOOL =
 // prettier-ignore
 export const MACHINE_RULES = [...signs([
   ['backups_destroyed', 65, 'ransomware', '', 'T1490 T1486',
-    'Backups are deleted or machines stopped by force, as before encryption.',
+    'Backups are deleted or machines are stopped by force. Ransomware does this before it encrypts.',
     says('backups_destroyed')],
   ['backups_removed', 18, 'ransomware', 'work', 'T1490',
     'Backups or snapshots were removed. Retention does that, too, and so does ransomware.',
@@ -150,7 +150,7 @@ export const MACHINE_RULES = [...signs([
       all(any(atLeast(100, RENAMED), atLeast(100, CHANGED)), any(tells('ransomware_words'), says('encrypted_files', 'ransom_demand', 'backups_destroyed'), reads(/(?:new|added|appended)(?:file)?(?:extension|suffix)\w*|extensionafter/, /\w/), isFalse('signed signaturevalid'))),
       reads(/./, /\.(?:\w{2,5})\.(?:akira|lockbit\d?|crypt\w{0,6}|locked|encrypted|ransom\w{0,4}|ryuk|conti|cl0p|clop|basta|qilin|medusa|rhysida|blackcat|phobos)\b/i))],
   ['ransom_note', 50, 'ransomware', '', 'T1486',
-    'A ransom note was found, or a file with the name of one.',
+    'A ransom note was found, or a file whose name is typical of a ransom note.',
     any(
       tells('ransom_note'), reads(/./, /\b(?:akira|lockbit|warning|important|urgent|conti|ryuk|clop|cl0p)_?!*_?read_?me\w{0,20}\.(?:txt|html?|hta)\b/i),
       reads(/./, /(?:\b|_)(?:how|readme|read|decrypt|recover|restore|unlock|ransom)[-_ ]?(?:(?:to|me|my|your|files)[-_ ]?){0,3}(?:recover|restore|decrypt|unlock|ransom|files|pay)\w{0,20}\.(?:txt|html?|hta)\b/i))],

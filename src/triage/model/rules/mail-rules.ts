@@ -236,7 +236,7 @@ export const MAIL_RULES = [...signs([
   ['opener', 8, 'bec', 'sender', 'T1566',
     'The mail starts a conversation, as fraud does before it asks for money.', all(says('opener'), isMail)],
   ['call_back', 45, 'phishing', 'finding', 'T1566',
-    'The mail reports a charge and wants a call: fraud by telephone leaves no link.',
+    'The mail reports a charge and asks the reader to call a number. Fraud by telephone needs no link.',
     all(
       says('call_back'), any(says('charged'), reads(BODY, MONEY)), reads(BODY, /\+?\d[\d ()-]{7,40}\d/))],
   ['device_code', 45, 'phishing', 'finding', 'T1566',

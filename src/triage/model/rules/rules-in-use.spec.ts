@@ -405,7 +405,7 @@ describe('rules on machines, accounts and servers', () => {
 });
 
 describe('the quoted words of a rule', () => {
-  it('omit the words between the parts of a phrase', async () => {
+  it('leave out the words between the parts of a phrase', async () => {
     const { points, reasoning } = await judge({
       log: `${'padding '.repeat(500)} bcdedit /set x RecoveryEnabled No`,
     });

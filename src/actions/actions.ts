@@ -13,6 +13,7 @@ import {
   readPage,
 } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import {
@@ -40,6 +41,16 @@ const ACTION_COLUMNS = `${OWN_COLUMNS.join(', ')},
                             'message_id', incidents.fields->>'message_id', 'sender', incidents.fields->>'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
+const SORTS = {
+  requested_at: BY_ID,
+  created_at: BY_ID,
+  updated_at: { column: 'updated_at' },
+  executed_at: { column: 'executed_at', nullable: true },
+  status: { column: 'status' },
+  action_type: { column: 'action_type' },
+} as const;
+export const SORT_FIELDS = Object.keys(SORTS) as (keyof typeof SORTS)[];
+
 const actionList = countedList({
   table: 'actions',
   columns: ACTION_COLUMNS,
@@ -58,14 +69,7 @@ const actionList = countedList({
     executed_after: after('executed_at'),
     updated_after: after('updated_at'),
   },
-  sorts: {
-    requested_at: BY_ID,
-    created_at: BY_ID,
-    updated_at: { column: 'updated_at' },
-    executed_at: { column: 'executed_at', nullable: true },
-    status: { column: 'status' },
-    action_type: { column: 'action_type' },
-  },
+  sorts: SORTS,
 });
 type ActionListRequest = Parameters<typeof actionList>[0];
 
@@ -153,7 +157,7 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
 
 /** Reads actions, changes their status under the condition of the earlier status, and provides their feed of changes. */
 @Injectable()
-export class ActionsRepository {
+export class Actions {
   readonly type = 'action';
   readonly events = ACTION_FEED_EVENTS;
 
@@ -169,6 +173,12 @@ export class ActionsRepository {
       target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
     }));
     await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
+  }
+
+  async get(id: string): Promise<Action> {
+    const action = await this.findById(id);
+    if (!action) throw new NotFoundError('Action');
+    return action;
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -206,14 +216,16 @@ export class ActionsRepository {
     return await tx.getRepository(ActionEntity).countBy(waiting);
   }
 
+  /** Returns those actions that wait for approval, with the text of their preview, by the ids of their events. */
   async waitingAmong(
     tx: Tx,
-    ids: readonly string[],
-  ): Promise<Pick<ActionEntity, 'id' | 'preview'>[]> {
-    return await tx.getRepository(ActionEntity).find({
+    shownIds: readonly string[],
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    const waiting = await tx.getRepository(ActionEntity).find({
       select: { id: true, preview: true },
-      where: { id: Any([...ids]), ...WAITING },
+      where: { id: Any(shownIds.map(actionIdOf)), ...WAITING },
     });
+    return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
   }
 
   /** Returns `undefined` if the action does not wait for approval, or waited too long. */

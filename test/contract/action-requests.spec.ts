@@ -1,8 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
-import { type ActionType, actionTypes } from '../action-catalogue/action-types.js';
-import { parameterErrors } from '../action-catalogue/parameters.js';
-import { ACTION_REQUEST_SCHEMAS } from './action-types.dto.js';
+import { type ActionType, actionTypes } from '../../src/action-catalogue/action-types.js';
+import { parameterErrors } from '../../src/action-catalogue/parameters.js';
+import { readContract } from '../support/contract-check-document.js';
 
 /** Errors that no schema can express: they depend on a URL parser, and on invisible letters beyond ASCII. */
 const UNSAID = ['is_url', 'is_domain', 'is_email', 'format_character'];
@@ -31,7 +31,8 @@ const parametersOf = ({ parameters }: ActionType) =>
 
 describe('the schemas of action requests', () => {
   const ajv = new Ajv({ strict: false, formats: { int32: true } });
-  ajv.addSchema({ $id: 'contract', components: { schemas: ACTION_REQUEST_SCHEMAS } });
+  const { components } = readContract();
+  ajv.addSchema({ $id: 'contract', components });
   const schemaOf = (name: string): ValidateFunction =>
     ajv.compile({ $ref: `contract#/components/schemas/${name}` });
   const fits = schemaOf('ActionRequest');

@@ -63,10 +63,8 @@ export class ConnectorDto extends ShownTarget {
 const statusOf = ({ enabled, health }: ConnectorEntity): ComponentStatus =>
   enabled ? (health ?? 'degraded') : 'disabled';
 
-const presentConnector = present(ConnectorDto);
-
 export const shownConnector = (row: ConnectorEntity): ConnectorDto =>
-  presentConnector({ ...row, secrets_set: row.secret_names, status: statusOf(row) });
+  present(ConnectorDto)({ ...row, secrets_set: row.secret_names, status: statusOf(row) });
 
 export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {
   @Text()

@@ -15,7 +15,7 @@ import {
   type ConfigSchema,
   fields,
 } from '../targets/target-config.js';
-import type { Outcome } from './delivery.js';
+import type { Failure, Outcome } from './delivery.js';
 import type { Message, NotifiedEvent } from './notification.js';
 
 export interface Attempt<SetConfig = Config> {
@@ -81,20 +81,16 @@ export async function postJson(
   { http, url, headers, body, ...request }: JsonPost,
   read: (answer: OutboundAnswer) => Outcome = outcomeOf,
 ): Promise<Outcome> {
-  try {
-    const answer = await http.request({
-      ...request,
-      method: 'POST',
-      url: new URL(url),
-      headers: { 'content-type': 'application/json', ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-      maxAnswerBytes: MAX_RESPONSE_BYTES,
-      reusesConnection: true,
-    });
-    return read(answer);
-  } catch (error) {
-    return failureOf(error);
-  }
+  const answer = await http.request({
+    ...request,
+    method: 'POST',
+    url: new URL(url),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    maxAnswerBytes: MAX_RESPONSE_BYTES,
+    reusesConnection: true,
+  });
+  return read(answer);
 }
 
 const REFUSALS = new Set([400, 413, 422]);
@@ -112,9 +108,7 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
 }
 
 /** A forbidden address is retried, because its DNS record or ALLOWED_PRIVATE_TARGETS may be corrected. */
-export function failureOf(error: unknown): Outcome {
-  if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
-    return { kind: 'failed', why: error.message };
-  }
-  throw error;
+export function failureOf(error: unknown): Failure | undefined {
+  const isOfReceiver = error instanceof UnreachableError || error instanceof OutcomeUnknownError;
+  return isOfReceiver ? { kind: 'failed', why: error.message } : undefined;
 }

@@ -19,6 +19,7 @@ import { DomainEvents } from '../platform/work/domain-events.js';
 import { AgainOutcome, type Claimed } from '../platform/work/kind.js';
 import { Work } from '../platform/work/work.js';
 import { withDefaults } from '../targets/target-config.js';
+import { failureOf } from './channel-type.js';
 import { CHANNEL_TYPES, ChannelEntity, ChannelsRepository, WORKING } from './channel.js';
 import {
   DeliveriesRepository,
@@ -205,6 +206,8 @@ export class DeliveryWork implements OnModuleInit {
       } catch (err) {
         signal.throwIfAborted();
         if (over.aborted) return { kind: 'failed', why: LATE };
+        const failure = failureOf(err);
+        if (failure) return failure;
         this.log.error({ err, channel: channel.name }, 'A notification could not be sent.');
         return { kind: 'failed', why: BROKEN };
       }

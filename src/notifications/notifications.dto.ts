@@ -88,12 +88,10 @@ export class ChangedNotificationChannelDto extends NotificationChannelDto {
   readonly secret?: string;
 }
 
-const presentChannel = present(ChangedNotificationChannelDto);
-
 export function shownChannel(row: Changed<ChannelEntity>): ChangedNotificationChannelDto {
   const now = presentTime();
   const ifAhead = (time: Date | null) => (time && time.getTime() > now ? time : null);
-  return presentChannel({
+  return present(ChangedNotificationChannelDto)({
     ...row,
     secrets_set: row.secret_names,
     old_secret_valid_until: ifAhead(row.former_secret_until),
@@ -182,11 +180,9 @@ export class NotificationDeliveryDto {
   readonly carried_by?: string;
 }
 
-const presentDelivery = present(NotificationDeliveryDto);
-
 export function shownDelivery(row: Delivery): NotificationDeliveryDto {
   const ended = row.status === 'pending' ? {} : { next_attempt_at: null, expires_at: null };
-  return presentDelivery({
+  return present(NotificationDeliveryDto)({
     ...row,
     ...ended,
     event: row.type,

@@ -38,18 +38,15 @@ const presetPage = (): string =>
   [
     `# Webhook presets
 
-For admins who connect one of these tools. The table shows the incident that each preset makes of the first event of a
-sample. Each section has the settings in the tool, and the severities that the preset knows beside the
-[usual words](webhooks.md#severity). Register a source:
+For admins who connect one of these tools. Register a source with the preset:
 
 \`\`\`text
 POST /api/webhooks {"source": "alerts", "secret": "…", "preset": "alertmanager"}
 \`\`\`
 
-\`{url}\` below is the address of the source, such as \`https://triage.example.com/api/webhooks/alerts\`. The request may set
-all other fields, too. \`GET /api/webhooks/presets\` returns the presets, and \`POST /api/webhooks/alerts/preview\` shows the
-incidents that a body would create. See [mappings](webhooks.md#mappings) for other tools, and
-[signatures](webhooks.md#sign) for their strength.
+The table shows an example of an incident for each preset. The sections list the settings in each tool, and the severities
+that the preset knows in addition to the [usual words](webhooks.md#severity). \`{url}\` is the address of the source, such as
+\`https://triage.example.com/api/webhooks/alerts\`. For other tools, write a [mapping](webhooks.md#mappings).
 
 <!-- prettier-ignore -->
 | preset: sample | severity | type | title | id of the event | entities |

@@ -11,7 +11,7 @@ import {
   serverOf,
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
-import { defineChannel, failureOf } from '../channel-type.js';
+import { defineChannel } from '../channel-type.js';
 import type { Outcome } from '../delivery.js';
 import { incidentIn, LINK_TEXT, type Message, shownWords } from '../notification.js';
 
@@ -42,12 +42,8 @@ export const email = defineChannel({
     const { from, to } = config;
     const content = await mailContent({ ...emailNote(message), from, to });
     const departure = { signal, leave: async () => undefined };
-    try {
-      const reply = await smtp.deliver(serverOf(config), { from, to, content }, departure);
-      return mailOutcome(reply, new AnswerRedactor(config.password ? [config.password] : []));
-    } catch (error) {
-      return failureOf(error);
-    }
+    const reply = await smtp.deliver(serverOf(config), { from, to, content }, departure);
+    return mailOutcome(reply, new AnswerRedactor(config.password ? [config.password] : []));
   },
 });
 

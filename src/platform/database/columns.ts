@@ -25,12 +25,9 @@ export abstract class RowTimes {
 export function columnsOf<Row, Hidden extends keyof Row & string>(
   entity: new () => Row,
   hidden: readonly Hidden[],
-): Exclude<keyof Row & string, Hidden>[] {
+) {
   const declared = getMetadataArgsStorage().columns.filter(({ target }) => target === entity);
-  return declared
-    .map(({ propertyName }) => propertyName)
-    .filter((name) => !(hidden as readonly string[]).includes(name)) as Exclude<
-    keyof Row & string,
-    Hidden
-  >[];
+  const omitted: readonly string[] = hidden;
+  const names = declared.map(({ propertyName }) => propertyName);
+  return names.filter((name) => !omitted.includes(name)) as Exclude<keyof Row & string, Hidden>[];
 }

@@ -29,10 +29,10 @@ export class Statements {
     values: unknown[] = [],
   ): Promise<R[]> {
     if (!tx) return await this.rows(statement, values);
-    if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
+    const runner = tx.queryRunner!;
     // The transaction has ended, and its connection may already serve another transaction.
-    if (tx.queryRunner.isReleased) throw new QueryRunnerAlreadyReleasedError();
-    const connection = (await tx.queryRunner.connect()) as import('pg').PoolClient;
+    if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
+    const connection = (await runner.connect()) as import('pg').PoolClient;
     const result = await connection.query<R>({ ...statement, values });
     return result.rows;
   }

@@ -12,7 +12,7 @@ const ONE = new RegExp(ENTITY_TAG, 'g');
 /** Version of a resource. Includes the id if another resource can later have the same name and URL. */
 export type Revision = number | `${string}-${number}`;
 
-/** Returns a strong tag, which changes exactly when the resource changes. */
+/** Returns the strong tag of a version. */
 export const etagOf = (revision: Revision): string => `"${revision}"`;
 
 export function setEtag(reply: FastifyReply, revision: Revision): void {

@@ -1,4 +1,4 @@
-import type { ChannelType } from '../../../src/notifications/channel-type.js';
+import { type ChannelType, failureOf } from '../../../src/notifications/channel-type.js';
 import type { Outcome } from '../../../src/notifications/delivery.js';
 import type { Message } from '../../../src/notifications/notification.js';
 import type { OutboundSmtp } from '../../../src/platform/net/outbound-smtp.js';
@@ -16,8 +16,15 @@ export interface Channel {
 export function channelOf(type: ChannelType, config: Config, smtp = {} as OutboundSmtp): Channel {
   const attempt = { config: withDefaults(type.config, config), http: new SiteHttp(), smtp };
   return {
-    deliver: (message, signal = new AbortController().signal): Promise<Outcome> =>
-      type.send({ ...attempt, message, signal }),
+    async deliver(message, signal = new AbortController().signal): Promise<Outcome> {
+      try {
+        return await type.send({ ...attempt, message, signal });
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure) return failure;
+        throw error;
+      }
+    },
   };
 }
 

@@ -5,10 +5,7 @@ import { element, read, utc, whyUnread } from './page.mjs';
 
 /** The types show which parameters are required. */
 const TYPES = '/api/actions/types';
-const DECISIONS = [
-  ['Approve', ['Approvals', 'approveAction', '/api/actions/{id}/approve', 'post']],
-  ['Reject', ['Approvals', 'rejectAction', '/api/actions/{id}/reject', 'post']],
-];
+const DECISIONS = { Approve: 'approveAction', Reject: 'rejectAction' };
 
 /** Maximum shown length of an optional parameter. */
 const LONGEST = 120;
@@ -61,11 +58,11 @@ function lineOf(action, types, ui) {
   const { reason } = parameters;
   if (reason) what.append(quoted('reason', shortened(reason, LONGEST_REASON)));
   if (incident) what.append(quoted(incident.incident_number, incident.title));
-  const decisions = DECISIONS.map(([words, operation]) => {
-    const link = element('a', { href: `#/Approvals/${operation[1]}` }, words);
+  const decisions = Object.entries(DECISIONS).map(([words, operationId]) => {
+    const link = element('a', { href: `#/Approvals/${operationId}` }, words);
     link.addEventListener('click', (event) => {
       event.preventDefault();
-      openOperation(ui, operation, id);
+      openOperation(ui, operationId, id);
     });
     return link;
   });

@@ -1,9 +1,12 @@
 /* Opens operations of Swagger UI, and what a message links to, such as `/docs?action=act-…`. */
 
 /** Opens an operation with the id filled in, without the request and response of another id. Returns its element. */
-export async function openOperation(ui, [tag, operationId, path, method = 'get'], id) {
-  const { layoutActions, specActions, oas3Actions } = ui;
-  const operation = [path, method];
+export async function openOperation(ui, operationId, id) {
+  const { layoutActions, specActions, specSelectors, oas3Actions } = ui;
+  const isWanted = (one) => one.getIn(['operation', 'operationId']) === operationId;
+  const wanted = specSelectors.operations().find(isWanted);
+  const tag = wanted.getIn(['operation', 'tags', 0]);
+  const operation = [wanted.get('path'), wanted.get('method')];
   const place = ['operations', tag, operationId];
   specActions.clearResponse(...operation);
   specActions.clearRequest(...operation);
@@ -32,15 +35,11 @@ async function drawn(find) {
 }
 
 const READS = {
-  incident: ['Incidents', 'getIncident', '/api/incidents/{id}'],
-  action: ['Actions', 'getAction', '/api/actions/{id}'],
-  connector: ['Connectors', 'getConnector', '/api/connectors/{id}'],
-  notification_channel: [
-    'Notifications',
-    'getNotificationChannel',
-    '/api/notification-channels/{id}',
-  ],
-  webhook_event: ['Webhooks', 'getWebhookEvent', '/api/webhook-events/{id}'],
+  incident: 'getIncident',
+  action: 'getAction',
+  connector: 'getConnector',
+  notification_channel: 'getNotificationChannel',
+  webhook_event: 'getWebhookEvent',
 };
 const ID = /^[\w-]{1,100}$/;
 

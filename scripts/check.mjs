@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** All checks besides the tests, the longest first. Runs every check and shows the output of failed checks in full. */
+/** Checks other than the tests, the longest first. Runs every check, and shows the full output of each failed check. */
 const OF_THE_SOURCE = ['lint', 'typecheck', 'format:check', 'floors', 'eval:check'];
 const OF_THE_BUILD = ['openapi:check', 'openapi:lint'];
 

@@ -7,7 +7,7 @@ import { parseArgs, promisify, stripVTControlCharacters } from 'node:util';
 
 /*
  * Generates each client of openapi/clients from openapi/openapi.json, compiles it, and runs its scenario against one
- * service. Words choose clients by name; `--all` fails if the toolchain of a client is missing.
+ * service. Arguments select clients by name. `--all` fails if the toolchain of a client is missing.
  */
 
 /** Fields of the client.json of a folder. openapi/clients/README.md describes them. */
@@ -68,7 +68,9 @@ async function shell(command: string, cwd: string, env: Environment = {}): Promi
   }
 }
 
-/** Several clients share openapi-generator: a file of Maven, verified by its checksum. */
+/**
+ * Downloads openapi-generator, which several clients share. The file comes from Maven and is verified by its checksum.
+ */
 async function openapiGenerator(): Promise<string> {
   const { version, sha256 } = readJson<Environment>('openapi-generator.json');
   const jar = join(BUILT, `openapi-generator-cli-${version}.jar`);
@@ -169,7 +171,8 @@ async function main(): Promise<void> {
   const { startService } = (await import(SERVICE)) as {
     readonly startService: (settings: object) => Promise<Service>;
   };
-  // A scenario tests the limits with its own key, because all scenarios share the address and the admin's key.
+  // The service has no rate limits, because all scenarios share the address and the key of the admin. A scenario tests
+  // the limits with its own key.
   const service = await startService({
     RATE_LIMIT_READ: '0',
     RATE_LIMIT_WRITE: '0',

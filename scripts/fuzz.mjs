@@ -23,7 +23,7 @@ function run(command, args, env = {}) {
   return status ?? 1;
 }
 
-/** Installed next to the node packages, once per version in the requirements. */
+/** Installs the fuzzer next to the node packages, once per version in the requirements. */
 function install() {
   const marker = join(VENV, 'installed');
   const wanted = readFileSync(REQUIREMENTS, 'utf8');
@@ -42,7 +42,7 @@ async function call({ url, key }, method, path, body) {
   return (await answer.json()).data;
 }
 
-/** Callers with their share of the requests. The admin may use every operation. */
+/** Returns the callers and the share of the requests that each of them sends. The admin may use every operation. */
 async function senders(service) {
   const keys = await call(service, 'GET', '/api/api-keys');
   const ownId = keys.find(({ prefix }) => service.key.includes(prefix)).id;
@@ -81,7 +81,7 @@ const service = await startService({
   RATE_LIMIT_PERSON_READ: '0',
   RATE_LIMIT_PERSON_WRITE: '0',
   RATE_LIMIT_TRIAGE: '0',
-  // Addresses of the requests.
+  // Trusts the fuzzer as a proxy, because each request names its address in X-Forwarded-For.
   TRUST_PROXY: '127.0.0.1/32',
 });
 try {

@@ -27,7 +27,7 @@ try {
   refuse(error.message);
 }
 if (existsSync('.env')) process.loadEnvFile('.env');
-// Compiled code is cached between starts. Node continues without the cache if the folder is not writable.
+// Caches compiled code between starts. Node continues without the cache if the folder is not writable.
 nodeModule.enableCompileCache(
   fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)),
 );

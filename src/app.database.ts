@@ -11,7 +11,6 @@ import { Transactions } from './platform/database/transactions.js';
 import type { SecretKeys } from './platform/secrets/secret-box.js';
 import { acceptKeys, givenSecretKeys } from './platform/secrets/secret-keys.js';
 
-/** Maximum wait of the start for an external database. */
 const EXTERNAL_WAIT_MS = 30_000;
 const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
@@ -22,10 +21,7 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/**
- * Migrates and opens the database for the service and every command. If this fails, for example because a key is
- * missing that the database still needs, the server is stopped.
- */
+/** If the database cannot be opened, for example because a secret key is missing, stops the database server. */
 export async function openDatabase(
   server: Server,
   settings: Settings,
@@ -34,7 +30,7 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const dataSource = createDataSource(schema, connectionOptions(server.url, settings, limits));
   const close = async (): Promise<void> => {
-    // Limits the wait: the pool waits for all connections, and a connection to a hanging server never ends.
+    // The pool waits for all connections, and a connection to a hanging server never ends. So this wait has a limit.
     const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;
     await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
     await server.stop();

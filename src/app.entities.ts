@@ -1,6 +1,4 @@
-/*
- * All entities, and nothing else. test/db/entities.spec.ts lists the tables without an entity, with reasons.
- */
+/* Exports all entities. test/db/entities.spec.ts lists the tables that have no entity, with reasons. */
 export { ActionEntity } from './actions/action.js';
 export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';

@@ -34,7 +34,7 @@ export interface Ground {
   readonly settings: Settings;
   readonly dataSource: DataSource;
   readonly logger: Logger;
-  /** Modules for tests only. */
+  /** Modules that only tests add. */
   readonly alongside?: readonly Type[];
 }
 
@@ -64,7 +64,7 @@ export class AppModule {
         ...alongside,
       ],
       providers: [
-        // The order of the guards defines which error a caller gets first.
+        // If several guards reject a request, the caller gets the error of the first guard in this order.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useClass: HmacGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
@@ -73,7 +73,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: InputGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
         { provide: APP_PIPE, useClass: StrictValidationPipe },
-        // Nest applies the last filter first.
+        // Nest tries the last filter of this list first.
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_FILTER, useClass: RefusalFilter },
       ],

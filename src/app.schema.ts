@@ -10,14 +10,10 @@ import { WEBHOOK_SECRETS } from './webhooks/sources/webhook-sources.service.js';
 
 export const schema: Schema = {
   entities: Object.values(entities),
-  /** Oldest first. */
   migrations: [FirstSchema1796000000000],
 };
 
-/**
- * All columns with values that SecretBox sealed. A key rotation encrypts only these columns again: the values of a
- * missing column would become unreadable.
- */
+/** All columns with values of SecretBox. A key rotation makes the values of a missing column unreadable. */
 export const sealedColumns: readonly SealedColumn[] = [
   CONNECTOR_SECRETS,
   ...CHANNEL_SECRETS,

@@ -18,10 +18,10 @@ import { ServiceLogger } from './platform/logging/logger.js';
 import { HttpMetrics } from './platform/metrics/metrics.js';
 import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/hmac.guard.js';
 
-/** Maximum length of a path parameter, for the longest request line. Handlers reject ids that are too long. */
+/** As long as the longest request line, so that handlers, not the router, reject ids that are too long. */
 const LONGEST_PARAMETER = 16_384;
 
-/** Timeout for the arrival of a request: a slow body occupies a connection and memory. */
+/** Maximum time until a request has arrived completely. A slow body occupies a connection and memory. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
@@ -40,7 +40,7 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // Maximum unread bytes of a body before its sender must wait. Tiny chunks cost far more than their bytes.
+      // Maximum unread bytes of a body before its sender must wait. Tiny chunks use far more memory than their bytes.
       highWaterMark: 8_192,
       // Node would answer without the envelope. A hook rejects the request.
       requireHostHeader: false,
@@ -49,7 +49,6 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
   return new AnsweringAdapter(options);
 }
 
-/** Creates the app for production, tests and the OpenAPI document, ready to listen. */
 export async function createApp(ground: Ground): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.on(ground),

@@ -21,7 +21,6 @@ async function main(): Promise<void> {
     settings,
     isTTY ? await terminalLines(process.stdout) : jsonLines(),
   );
-  // In a terminal, only warnings are shown until the start is complete.
   if (isTTY) logger.level = 'warn';
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
@@ -52,7 +51,7 @@ async function main(): Promise<void> {
   });
 }
 
-/** An idle service would keep the garbage of its start, a tenth of its memory. */
+/** Frees the memory of the start. An idle service would keep this memory, a tenth of its total. */
 async function collectGarbage(): Promise<void> {
   const session = new Session();
   session.connect();
@@ -81,14 +80,10 @@ Ready      after ${(readyAfterMs / 1000).toFixed(1)} s; Ctrl+C stops it
 interface Service {
   readonly app: NestFastifyApplication;
   readonly database: OpenDatabase;
-  /** Sends the remaining traces within a bounded time. */
   readonly endTracing: (() => Promise<void>) | undefined;
 }
 
-/**
- * Starts the service. A stop signal, even during the start, stops the started parts in order and ends the process.
- * Rejects if the start fails.
- */
+/** A stop signal, even during the start, stops the started parts in order. Rejects if the start fails. */
 async function runUntilStopped(
   settings: Settings,
   logger: Logger,
@@ -106,16 +101,12 @@ async function runUntilStopped(
   process.exit(0);
 }
 
-/**
- * Readiness fails immediately. Requests are accepted for the delay that a load balancer needs, then running work may
- * finish within the grace period. The database closes last.
- */
+/** Readiness fails first, but requests are accepted until load balancers stop sending. The database closes last. */
 async function stop(service: Service, settings: Settings, logger: Logger): Promise<void> {
   const { app, database, endTracing } = service;
   app.get(Draining).begun = true;
   await sleep(settings.shutdownDelayMs);
   const server: Server = app.getHttpServer();
-  // Stops accepting connections, closes idle connections, and resolves after the last response.
   const listenerClosed = new Promise((resolve) => server.close(resolve));
   app.get(OpenConnections).closeUnused();
   const finished = Promise.all([listenerClosed, app.close()]).then(
@@ -136,7 +127,6 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
 }
 
 main().catch((error: unknown) => {
-  // Prints one line for the operator, without the stack.
   const reason = error instanceof Error ? error.message : String(error);
   process.stderr.write(`Not started: ${reason}\n`);
   process.exit(1);

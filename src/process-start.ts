@@ -1,6 +1,4 @@
-/*
- * `main.ts` imports this file first, because the first process of a container ignores signals that it does not listen to.
- */
+/* `main.ts` imports this file first. The first process of a container ignores a signal for which it has no listener. */
 
 /** Resolves with the first SIGTERM or SIGINT. Later signals have no effect. */
 export const stopAsked = new Promise<NodeJS.Signals>((resolve) => {

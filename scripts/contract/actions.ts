@@ -96,7 +96,6 @@ const MAILBOX = '[^\\x00-\\x20\\x7f@"(),:;<>\\[\\]\\\\]{1,64}';
 const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
 const IPV4 = `(${OCTET}\\.){3}${OCTET}`;
 
-/** Eight groups, the last two optionally as IPv4; `::` stands for one or more missing groups. */
 function ipv6(): string {
   const group = '[0-9A-Fa-f]{1,4}';
   const whole = `(${group}:){6}(${group}:${group}|${IPV4})`;

@@ -4,8 +4,8 @@ import { goTool, type GoTool } from '../lib/go-tool.ts';
 
 /*
  * Fails if the contract breaks clients of the last release and no accepted exception covers the change. The comparison
- * needs oasdiff, which the Go toolchain builds once per version. Without Go the check is skipped; with `--required` it
- * fails.
+ * needs oasdiff, which the Go toolchain builds once per version. Without Go, the check is skipped, or fails with
+ * `--required`.
  */
 
 const OASDIFF: GoTool = {
@@ -15,11 +15,11 @@ const OASDIFF: GoTool = {
   folder: '.',
 };
 
-/** Change in the output of oasdiff. */
+/** Change that oasdiff reports. */
 interface Change {
   readonly id: string;
   readonly text: string;
-  /** Level 3 is an error, which breaks clients. */
+  /** Level of the change. Level 3 is an error: the change breaks clients. */
   readonly level: number;
   readonly operation?: string;
   readonly path?: string;
@@ -35,7 +35,7 @@ interface Accepted {
 
 const BREAKS = 3;
 
-/** Returns changes that are not accepted, and acceptances without a change. */
+/** Returns the changes that are not accepted, and the acceptances that match no change. */
 function problemsOf(changes: readonly Change[], accepted: readonly Accepted[]): string[] {
   const breaking = changes.filter(({ level }) => level >= BREAKS);
   const means = ({ change, where = '', reason }: Accepted, { id, ...rest }: Change): boolean =>

@@ -16,7 +16,6 @@ interface IdInAddress {
   readonly example?: string;
 }
 
-/** The content of `openapi/descriptions.yaml`. */
 export interface DescriptionsFile {
   readonly tags: Words;
   readonly ids: Readonly<Record<string, IdInAddress>>;
@@ -41,11 +40,11 @@ function addsNothing(
   return beside.description === description && Object.keys(beside).length === 1;
 }
 
-/** A text that lists values has no summary. */
+/** Matches the summary of a text. A text that lists values has no summary. */
 const SUMMARY = /^(?!`?\w+`?:|An open set)[^]*?\.(?= )/;
 const DEFAULT = / Default: `[^`]*`\.$/;
 
-/** Shortens a text of several sentences if a schema with a shorter name has the same text for the same field. */
+/** Shortens the text of a field to its summary if a schema with a shorter name has the same text for the same field. */
 function shortenRepeated(schemas: Readonly<Record<string, SchemaObject>>): void {
   const said = new Set<string>();
   const shortestFirst = Object.entries(schemas).sort(([a], [b]) => a.length - b.length);
@@ -125,7 +124,7 @@ export class Descriptions {
     if (!id) throw new Error(`${path}: ids of openapi/descriptions.yaml have no ${segment}.`);
     const word = WORDS[parameter.name] ?? REFERENCES[id.schema] ?? 'id';
     parameter.description ??= `The ${word} of the ${id.what}.`;
-    // The description of the handler is more precise.
+    // Keeps a named schema of the handler, because its description is more precise.
     const isNamed = parameter.schema && 'title' in parameter.schema;
     if (!isNamed) parameter.schema = ref(id.schema);
     if (id.example) parameter.example ??= id.example;

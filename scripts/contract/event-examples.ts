@@ -8,7 +8,7 @@ const OTHER_ID = '0193f2b7-0a5d-7e31-8c40-5d1f6e2b9a70';
 const OCCURRED_AT = new Date('2026-01-31T09:42:00.006Z');
 const TITLE = 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com';
 
-/** Payload of the domain events. Each example shows only the fields of its event. */
+/** Default payload of domain events. Each example shows only the fields that its event has. */
 const PAYLOAD = {
   ...{ incident_type: 'phishing', severity: 'high', status: 'open', source: 'email-gateway' },
   ...{ title: TITLE, incident_title: TITLE, previous_severity: 'medium', changed: ['severity'] },
@@ -27,7 +27,7 @@ const PAYLOAD = {
   ...{ failing_since: '2026-01-31T09:20:00.000Z', unhealthy_since: '2026-01-31T09:20:00.000Z' },
 };
 
-/** Fields that differ from PAYLOAD. */
+/** Fields whose values differ from PAYLOAD, by event. */
 const DIFFERENT: Readonly<Partial<Record<EventName, object>>> = {
   'incident.triaged': { status: 'triaged' },
   'incident.resolved': { status: 'resolved' },

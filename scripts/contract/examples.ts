@@ -1,22 +1,21 @@
 import type { MediaTypeObject, OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../../src/platform/errors/error-catalogue.js';
 
-/** Recorded request and response of the story test. */
+/** Request and response that the story test recorded. */
 export interface RecordedExample {
   readonly summary: string;
   readonly status: number;
-  /** Media type of the response, if the status has several. */
+  /** Media type of the response, if this status has several media types. */
   readonly media?: string;
   readonly body?: unknown;
-  /** True if an earlier example has the same content. Such an example is omitted. */
+  /** Response. Absent if an earlier example has the same response. */
   readonly answer?: unknown;
 }
 
 type RecordedCases = Readonly<Record<string, RecordedExample>>;
 
-/** The content of `openapi/examples.json`. */
 export interface RecordedExamples {
-  /** By operationId, then by case. */
+  /** Examples by operationId and then by the name of their case. */
   readonly operations: Readonly<Record<string, RecordedCases>>;
   /** An example response for each error code. */
   readonly errors: Readonly<Record<string, unknown>>;
@@ -42,7 +41,10 @@ export class Examples {
 
   constructor(private readonly recorded: RecordedExamples) {}
 
-  /** Adds the bodies of successful requests, and each response to its status, in the order of the story. */
+  /**
+   * Adds the example bodies of successful requests to the operation. Adds each example response to its status, in the
+   * order of the story.
+   */
   addTo(operation: OperationObject): void {
     const { operationId = '', requestBody, responses } = operation;
     const cases = Object.entries(this.recorded.operations[operationId] ?? {});

@@ -67,7 +67,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
       '/docs/guides/api',
     )
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    // Absolute, because Postman and Bruno build wrong addresses from a relative URL.
+    // The URL is absolute, because Postman and Bruno build wrong addresses from a relative URL.
     .addServer(
       'http://127.0.0.1:3000',
       'Default address. Replace it with the address of your service.',
@@ -94,7 +94,7 @@ function buildDocument(app: INestApplication): OpenAPIObject {
       description: 'The token that the setting METRICS_TOKEN names.',
     })
     .build();
-  // Without a URL, because some generators reject an empty URL.
+  // The contact has no URL, because some generators reject an empty URL.
   config.info.contact = { name: 'Who operates this installation' };
   // Webhooks send the events, but no response contains them.
   const document = SwaggerModule.createDocument(app, config, { extraModels: EVENT_SCHEMAS });
@@ -150,7 +150,7 @@ function addSchemas(document: OpenAPIObject, operation: WithSchemas): void {
   delete operation[SCHEMAS_EXTENSION];
 }
 
-/** Writes the OpenAPI document, or with --check compares the committed one. Needs no database. */
+/** Writes the OpenAPI document. With `--check`, compares it with the committed document instead. Needs no database. */
 async function main(): Promise<void> {
   const settings = loadSettings({ LOG_LEVEL: 'silent' });
   const app = await NestFactory.create(
@@ -164,7 +164,7 @@ async function main(): Promise<void> {
     { preview: true, abortOnError: false, logger: false },
   );
   const document = buildDocument(app);
-  // Indented by one space, because most of the document is indentation.
+  // The document is indented by one space, because most of it is indentation.
   const layout = { parser: 'json', printWidth: 100, tabWidth: 1 };
   const text = await format(JSON.stringify(document), layout);
   writeOrCheck('openapi/openapi.json', text, 'npm run openapi');

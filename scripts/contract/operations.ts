@@ -76,8 +76,8 @@ function paragraphs(...texts: readonly (string | undefined)[]): string {
 }
 
 /**
- * Adds 304 to a GET whose response has an ETag (see installAnswerTransport). The request header is not a parameter,
- * because it would be an additional argument of each read in existing clients.
+ * Adds 304 to a GET whose response has an ETag (see installAnswerTransport). The request header is not documented as a
+ * parameter, because it would be an additional argument of each read in existing clients.
  */
 function addConditionalRead(operation: Operation, method: string): void {
   const headers = (operation.responses['200'] as ResponseObject | undefined)?.headers;
@@ -89,7 +89,10 @@ function addConditionalRead(operation: Operation, method: string): void {
   };
 }
 
-/** Adds the Location header to a creation, if an operation reads the new resource (see installAnswerTransport). */
+/**
+ * Adds the Location header to an operation that creates a resource, if another operation reads the resource (see
+ * installAnswerTransport).
+ */
 export function addLocation(
   { responses }: OperationObject,
   path: string,
@@ -108,7 +111,9 @@ export function addLocation(
   };
 }
 
-/** Health and metrics exist twice. The operations under /api get their own ids. */
+/**
+ * Returns a unique operation id. Health and metrics exist twice, so their operations under /api get ids of their own.
+ */
 function uniqueId(operation: Operation, path: string, seen: Set<string>): string {
   const { operationId: id = '', tags = [] } = operation;
   const unique = tags.includes(TWINS_UNDER_API) ? `${id}UnderApi` : id;
@@ -132,7 +137,7 @@ function securityOf(access: Access): Record<string, string[]>[] {
 function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {
   const codes: ErrorCode[] = ['bad_request', 'internal_error'];
   if (access === 'operations' || access === 'metrics') codes.push('unauthorized', 'rate_limited');
-  // The database has the owner of the key or session.
+  // Authentication reads the owner of the key or session from the database, which may be unavailable.
   if (access === 'operations') codes.push('service_unavailable');
   if (!isRole(access)) return codes;
   codes.push('unauthorized', 'rate_limited', 'validation_error', 'service_unavailable');
@@ -164,7 +169,7 @@ function errorSchemaOf({ responses }: Operation): SchemaObject | ReferenceObject
 const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 
 /**
- * Description of a shared error: the text of the catalogue, or the text for a POST that only a repeated request can
+ * Descriptions of shared errors: the texts of the catalogue, and a text for the conflict that only a repeated POST can
  * get.
  */
 export const SHARED_MEANINGS: ReadonlyMap<string, string> = new Map([
@@ -174,7 +179,7 @@ export const SHARED_MEANINGS: ReadonlyMap<string, string> = new Map([
   ['request_under_way', `\`conflict\`: ${SAME_KEY_UNDER_WAY}`],
 ]);
 
-/** The errors of an operation are part of its description, so that all operations share the error responses. */
+/** Adds the errors of an operation to its description, so that all operations can share the error responses. */
 function describeOwnErrors(operation: Operation): void {
   const own = Object.entries(operation[MEANINGS_EXTENSION] ?? {}).filter(
     ([, meaning]) => meaning !== SAME_KEY_UNDER_WAY,
@@ -198,7 +203,7 @@ function addErrors(operation: Operation, codes: readonly ErrorCode[], isRepeatab
     if (Number(status) >= 400 && ownBody) ownBody.schema = schema;
   }
   for (const [status, group] of byStatus) {
-    // A status may also be a documented response of the operation, such as the body of an unhealthy service.
+    // The operation may document its own response for this status, such as the body of an unhealthy service.
     const own = operation.responses[status] as ResponseObject | undefined;
     const json = {
       [JSON_TYPE]: own?.content?.[JSON_TYPE] ?? { schema, examples: errorExamples(group) },
@@ -220,7 +225,7 @@ function addHeaders(
   const isLimited = access === 'page' && codes.includes('rate_limited');
   for (const [status, response] of Object.entries(operation.responses)) {
     const headers = [REQUEST_ID_HEADER];
-    // Authentication comes before the limit of requests.
+    // A 401 has no rate-limit headers, because authentication comes before the rate limit.
     if (isRole(access) ? status !== '401' : isLimited) headers.push(RATE_LIMIT_HEADERS);
     if (isRole(access) && method === 'post') {
       if (status.startsWith('2')) headers.push(REPLAYED_HEADER);

@@ -76,8 +76,8 @@ function describeNulls(schema: WithNulls): void {
 }
 
 /**
- * Moves a default into the description. With the keyword `default` a TypeScript generator makes the field required, and others
- * send it with every request.
+ * Moves a default into the description. With the keyword `default`, a TypeScript generator makes the field required,
+ * and other generators send it with every request.
  */
 function sayDefault(property: SchemaObject | ReferenceObject): void {
   if (!('default' in property)) return;
@@ -95,7 +95,7 @@ function referredTo(value: unknown): string[] {
 
 const ENVELOPE = /"#\/components\/schemas\/(\w+?)(Envelope|List|Catalogue)"/g;
 
-/** Envelope schemas, by the suffix of their names. */
+/** Schemas of envelopes, by the suffix of their names. */
 const ENVELOPES: Readonly<Record<string, (item: string) => SchemaObject>> = {
   Envelope: (item) => objectOf({ data: ref(item) }),
   List: (item) => objectOf({ data: arrayOf(item), meta: ref('ListMeta') }),
@@ -129,8 +129,8 @@ type Schemas = Record<string, SchemaObject | ReferenceObject>;
 const SAID_ON_THE_SPOT = ['description', 'example', 'default'];
 
 /**
- * Makes a component of every schema with a title and replaces the schema by a reference. Otherwise generators invent
- * names and create a type for each place.
+ * Makes a component of every schema with a title, and replaces the schema by a reference. Otherwise, generators invent
+ * names and create one type per place.
  */
 export function nameTitled(document: OpenAPIObject): void {
   const schemas: Schemas = ((document.components ??= {}).schemas ??= {});
@@ -188,7 +188,7 @@ function named(value: unknown, found: Schemas): unknown {
   return Object.keys(said).length > 0 ? { allOf: [reference], ...said } : reference;
 }
 
-/** Returns the description of ids and of open sets. */
+/** Returns a description for schemas of ids and of open sets. */
 function aboutAll(title: string, { 'x-extensible-enum': known }: Schema): { description?: string } {
   if (Array.isArray(known)) {
     return { description: `An open set: there will be more. Known: ${known.join(', ')}.` };
@@ -224,7 +224,7 @@ export function nameWords(document: OpenAPIObject): void {
   }
 }
 
-/** `-created_at` is CreatedAtDesc, `action.approved` is ActionApproved. */
+/** Converts a value to a name: `-created_at` becomes CreatedAtDesc, and `action.approved` becomes ActionApproved. */
 function nameOfWord(word: string): string {
   const parts = word.split(/[^a-z0-9]+/i).filter((part) => part);
   const name = parts.map((part) => part[0]!.toUpperCase() + part.slice(1)).join('');
@@ -287,7 +287,7 @@ export function leaveOutNul(document: OpenAPIObject): void {
   };
   for (const { operation } of operationsOf(document)) {
     visit(operation.requestBody);
-    // Pages, health and webhooks ignore their query.
+    // Pages, health and webhooks need no credentials, and ignore their query.
     if (operation.security?.length === 0) continue;
     for (const parameter of operation.parameters ?? []) {
       if ('in' in parameter && parameter.in === 'query') visit(parameter.schema);
@@ -296,8 +296,8 @@ export function leaveOutNul(document: OpenAPIObject): void {
 }
 
 /**
- * Sorts the keys of every object, so that the committed document changes only with its content. Examples keep their order,
- * because tools show the first one.
+ * Sorts the keys of every object, so that the committed document changes only with its content. Examples keep their
+ * order, because tools show the first example.
  */
 export function sorted<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => sorted(item as unknown)) as T;

@@ -20,7 +20,7 @@ export function shareParts(document: OpenAPIObject): OpenAPIObject {
   const responses = shareResponses(operations);
   const parameters = shareParameters(operations);
   for (const name of [...Object.keys(responses), ...Object.keys(parameters)]) {
-    // Generated code has a single namespace for all kinds of components.
+    // Generated code has a single namespace for all kinds of components, so two components must not share a name.
     if (schemas.has(name)) throw new Error(`Two components are called ${name}.`);
   }
   document.components = { ...document.components, headers, responses, parameters } as never;
@@ -69,7 +69,8 @@ function nameOfError(status: string, response: ResponseObject): string | undefin
 }
 
 /**
- * Most responses have the headers of limits, except a 401. A conflict has Retry-After if the request may be repeated.
+ * Returns a suffix for a response with unusual headers. Usually, all responses except a 401 have rate-limit headers,
+ * and a conflict has Retry-After.
  */
 function headersInName(status: string, headers: object): string {
   const isLimited = 'X-RateLimit-Limit' in headers;
@@ -78,7 +79,7 @@ function headersInName(status: string, headers: object): string {
   return `${isLimited === (status !== '401') ? '' : limits}${waits}`;
 }
 
-/** Only errors and 304: other responses differ between operations. */
+/** Shares only errors and 304, because other responses differ between operations. */
 function shareResponses(operations: readonly OperationObject[]): Named {
   const shelf = new Shelf('responses');
   const errors = operations.flatMap(({ responses }) =>
@@ -116,7 +117,8 @@ function shareParameters(operations: readonly OperationObject[]): Named {
 }
 
 /**
- * Named after its schema if the schema has a name, because ids and sort fields have the same name in all operations.
+ * Returns the name of the schema if the parameter has a named schema, because ids and sort fields have the same name in
+ * all operations.
  */
 function nameIn(parameter: ParameterObject): string {
   const { $ref } = (parameter.schema ?? {}) as { $ref?: string };
@@ -124,8 +126,8 @@ function nameIn(parameter: ParameterObject): string {
 }
 
 /**
- * Counts the uses of each name. A part is shared if it occurs more than once and no other part has its name. The
- * frequency alone must not decide, because another operation would then change the meaning of a name.
+ * Counts the uses of each name. A part is shared if it occurs more than once and no other part has its name. If only
+ * the frequency decided, another operation could change the meaning of a name.
  */
 class Shelf {
   readonly components: Named = {};

@@ -51,9 +51,10 @@ export function addRequestsByType({ components }: OpenAPIObject): void {
   }
 }
 
-// OpenAPI 3.0 has no patterns for names, and generators do not support union types. The service validates both.
+// Only the service validates names of maps and union types: OpenAPI 3.0 has no patterns for names, and generators do
+// not support union types.
 
-/** Pattern of addresses without user and fragment. A format would be less precise and allow other schemes. */
+/** Patterns of addresses without user and fragment. The format `uri` would be less precise and allow other schemes. */
 const ADDRESSES = {
   uri: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+(/[^?#\\s\\x00]*)?$',
   'uri-with-query': '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+([/?][^#\\s\\x00]*)?$',
@@ -97,7 +98,7 @@ function schemaOf(schemas: Schemas, name: string, schema: ValueSchema): Schema {
 
 function mapSchema(schemas: Schemas, name: string, schema: MapSchema): Schema {
   const { propertyNames: names, ...rest } = schema;
-  // Singular of the map: HttpActions contains HttpAction.
+  // The schema of an entry has the singular name: HttpActions contains HttpAction.
   const value = schemaOf(schemas, name.replace(/s$/, ''), schema.additionalProperties);
   if ('enum' in names) {
     const properties = Object.fromEntries(names.enum.map((key) => [key, value]));

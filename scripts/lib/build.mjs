@@ -23,7 +23,7 @@ const INPUTS = [
 ];
 const STAMP = '.built-from';
 
-/** Reports in one line why there is nothing to start. */
+/** Error that says in one line why nothing can be started. */
 export class BuildError extends Error {}
 
 /**
@@ -34,7 +34,7 @@ export async function build(root, log = () => {}) {
   if (isFresh(root)) return;
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   if (!existsSync(nest)) {
-    // Without development dependencies the installation runs the delivered build.
+    // An installation without development dependencies cannot build, so it runs the delivered build.
     if (existsSync(join(root, 'dist', 'main.js'))) return;
     throw new BuildError('dist/ is missing and the compiler is not installed: run `npm ci`.');
   }
@@ -82,7 +82,7 @@ function moveIntoPlace(root, fresh) {
       renameSync(fresh, dist);
       break;
     } catch (error) {
-      // Another build moved its result between the two steps. Try again.
+      // Another build moved its result between the two steps, so this build tries again.
       if (attempt === 20 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
       rmSync(old, { recursive: true, force: true });
       if (isFresh(root)) break;

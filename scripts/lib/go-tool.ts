@@ -20,7 +20,7 @@ export function goTool({ name, module, version, folder, tags = '' }: GoTool): st
   const place = resolve('node_modules/.cache', name, version);
   const program = join(place, process.platform === 'win32' ? `${name}.exe` : name);
   if (existsSync(program)) return program;
-  // Built in its own folder, whose go.sum fixes all dependencies.
+  // Builds the program in its own module folder, whose go.sum fixes all dependencies.
   const { Dir } = JSON.parse(go(['mod', 'download', '-json', `${module}@${version}`])) as {
     readonly Dir: string;
   };

@@ -36,7 +36,7 @@ function lasting(text: string): string {
   return CHANGING.reduce((rest, [pattern, word]) => rest.replace(pattern, word), text);
 }
 
-/** Compares two outputs without these values. JSON is compared by content. */
+/** Compares two outputs without the values that differ between runs. JSON is compared by content. */
 export function sameAnswer(shown: string, actual: string): boolean {
   return lasting(layout(shown)) === lasting(layout(actual));
 }

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { Block } from './blocks.ts';
 
-/** Address in the documents. */
+/** Port that the documents use. */
 export const USUAL_PORT = '3000';
 
 export interface Place {
   readonly cwd: string;
-  /** Address of the tested service. */
+  /** Port of the tested service. */
   readonly port: string;
   /** Variables that the document assumes, such as `KEY='...'`. */
   readonly before?: string;

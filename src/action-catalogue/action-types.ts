@@ -8,15 +8,11 @@ type Category =
 interface Description {
   readonly description: string;
   readonly category: Category;
-  /** Parameters of the type. Requests and connector templates are validated against this list. */
   readonly parameters: readonly ActionParameter[];
-  /** Default approval level. */
   readonly level: ApprovalLevel;
-  /** Name of the type that undoes this action. */
   readonly inverse?: string;
-  /** True if the effect does not last: for example, a later login requires the action again. */
+  /** True if the effect of the action does not last. For example, a user can log in again after `revoke_sessions`. */
   readonly momentary?: true;
-  /** Parameter with the target, and the kind of target. */
   readonly target?: { readonly parameter: string; readonly kind: TargetKind };
 }
 
@@ -31,7 +27,7 @@ const HOST = required('host_id');
 const IP = required('ip', 'ip');
 const DOMAIN = required('domain', 'domain');
 
-/** Describes types of one category with the same parameters. The first parameter is the target if a target kind is given. */
+/** Describes types with the same category and parameters. If `kind` is given, the first parameter is the target. */
 function of(category: Category, kind: TargetKind | undefined, ...parameters: ActionParameter[]) {
   const target = kind && { parameter: parameters[0]!.name, kind };
   return (
@@ -56,10 +52,7 @@ const ticket = [prose(required('title')), prose(optional('description')), option
 const message = prose(required('message'));
 const toUser = [required('recipient'), prose(required('subject')), message];
 
-/**
- * All response actions. API, validation, approval policy and documentation use this list. A new action needs only an entry here
- * (tests and documents: see CONTRIBUTING).
- */
+/** All response actions. API, validation, approvals and documents use this list. For a new action, see CONTRIBUTING. */
 const CATALOGUE = {
   quarantine_email: onEmail('Moves an email out of its mailbox into quarantine.', 'none', {
     inverse: 'release_email',
@@ -106,7 +99,7 @@ const TYPES: ReadonlyMap<string, ActionType> = new Map(
   ACTION_TYPES.map((name) => [name, { name, ...CATALOGUE[name] } as ActionType]),
 );
 
-/** Look-ups, tickets and messages, which may be requested twice with the same parameters. */
+/** Types that may be requested twice with the same parameters: lookups, tickets and messages. */
 export const REPEATABLE_TYPES: readonly ActionTypeName[] = ACTION_TYPES.filter((name) =>
   ['intelligence', 'ticketing', 'notification'].includes(CATALOGUE[name].category),
 );

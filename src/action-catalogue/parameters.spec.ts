@@ -170,7 +170,7 @@ describe('parameterErrors', () => {
     ['disable_user', { user: '\u2066ceo' }, ['parameters.user format_character']],
     ['disable_user', { user: 'c\u00adeo\u034f' }, ['parameters.user format_character']],
     ['disable_user', { user: 'zo\u00eb o\u2019neill' }, []],
-    // Parameters other than the target may have invisible characters.
+    // Invisible characters are rejected only in the target.
     ['quarantine_email', { message_id: 'm\u200b', reason: 'a\u200db' }, []],
     [
       'block_sender',

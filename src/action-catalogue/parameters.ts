@@ -8,12 +8,12 @@ export interface ActionParameter {
   readonly required: boolean;
   readonly values?: readonly string[];
   readonly format?: ParameterFormat;
-  /** True for text for people. Templates insert text for people without links. */
+  /** True if people read the text. Templates insert such text without links. */
   readonly forPeople?: true;
 }
 
 export const LONGEST_TEXT = 4_096;
-/** The largest integer of every language. */
+/** Largest integer that a client in any language can read (signed 32 bits). */
 export const LARGEST_NUMBER = 2_147_483_647;
 
 export const LONGEST_DOMAIN = 253;
@@ -37,7 +37,6 @@ export function visible(text: string): string {
 }
 
 interface Format {
-  /** Description for error messages and the contract. */
   readonly words: string;
   readonly check: (text: string) => boolean;
 }
@@ -88,10 +87,8 @@ interface Parameterised {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Maximum number of unknown parameters in an error. */
 const MOST_UNKNOWN = 100;
 
-/** Returns the errors in the parameters of an action of this type. */
 export function parameterErrors({ name: type, parameters, target }: Parameterised, given: Given) {
   const unknown = Object.keys(given)
     .filter((name) => !parameters.some((parameter) => parameter.name === name))
@@ -140,13 +137,9 @@ export function bareMessageId(text: string): string {
 }
 
 const COMMENTS = /\([^()]*\)/g;
-/** Address after a display name. */
 const IN_BRACKETS = /<([^<>]*)>$/;
 
-/**
- * Reads the single address of a mail header such as `Ann <ann@example.com> (Sales)`, in lower case and with an encoded domain,
- * so that all spellings are equal. Returns `undefined` if the text has another form, such as a name without an address.
- */
+/** Returns the single address of a mail header in a form that is equal for all its spellings; otherwise `undefined`. */
 export function mailAddressIn(header: string): string | undefined {
   const text = header.replace(COMMENTS, '').trim();
   const address = (IN_BRACKETS.exec(text)?.[1] ?? text).trim();

@@ -93,7 +93,7 @@ describe('protected domains', () => {
   });
 
   it.each([
-    // Look-ups and senders do not reach subdomains.
+    // Targets of kind domain, sender or url do not include the subdomains of their domain.
     ['mail.example.com', 'domain', 'example.com'],
     ['mail.example.com', 'sender', 'a@example.com'],
     ['mail.example.com', 'url', 'https://example.com/'],
@@ -155,7 +155,7 @@ describe('wildcards in patterns', () => {
     ['a*a', 'a', false],
     ['a*b*c', 'axxbyyc', true],
     ['a*b*c', 'acb', false],
-    // Each wildcard consumes its own part of the text.
+    // Two wildcards cannot match the same part of the text.
     ['a*bc*c', 'abc', false],
     ['a*bc*c', 'abcc', true],
     ['ab*bc*bc', 'abcbc', false],

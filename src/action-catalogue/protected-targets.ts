@@ -12,7 +12,7 @@ export function patternProblem(list: ProtectedList, pattern: string): string | u
   return canMatch(pattern) ? undefined : `it must be ${expected}`;
 }
 
-/** Description of valid patterns per list, and a check that a target can match the pattern. */
+/** Per list: a description of valid patterns, and a check that the pattern can match a target. */
 const EXPECTED: Readonly<Record<ProtectedList, readonly [string, (pattern: string) => boolean]>> = {
   hosts: ['the name of a host', isName],
   users: ['the name of a user', isName],
@@ -36,7 +36,7 @@ function filled(pattern: string): string {
   return pattern.replaceAll('*', 'a.a');
 }
 
-/** With a wildcard, the address and its domain may be incomplete. */
+/** Accepts an incomplete address if a wildcard can stand for the missing part: `ceo@*`, `*example.com`. */
 function canBeSender(pattern: string): boolean {
   if (!pattern.includes('@')) return pattern.includes('*');
   const at = pattern.lastIndexOf('@');
@@ -47,7 +47,6 @@ function canBeSender(pattern: string): boolean {
 export const PROTECTED_LISTS = ['hosts', 'users', 'senders', 'domains', 'ips'] as const;
 export type ProtectedList = (typeof PROTECTED_LISTS)[number];
 
-/** Patterns by kind of target; `*` stands for any characters. */
 export type ProtectedTargetsSetting = Readonly<Partial<Record<ProtectedList, readonly string[]>>>;
 
 /** Target kinds that a site can protect. A zone is a domain with all its subdomains. */
@@ -90,10 +89,7 @@ export function protectionBy(setting: ProtectedTargetsSetting): Protection {
   };
 }
 
-/**
- * Returns a function that is true if a pattern matches the value. A vendor may read a wildcard in a target as many names, so
- * any pattern protects such a target.
- */
+/** A vendor may read a wildcard in a target as many names, so any pattern protects a target with a wildcard. */
 function protectedBy(
   list: readonly string[] | undefined,
   compare: Comparison,
@@ -107,7 +103,7 @@ function protectedBy(
   };
 }
 
-/** Reads `.example.com` as `example.com` with all subdomains, because users often mean that. */
+/** Reads `.example.com` as `example.com`, which includes all subdomains. */
 function domainPattern(text: string): string {
   return normalForm(text.replace(/^[\s.]+/, ''));
 }
@@ -122,10 +118,7 @@ function orShortName(shortOf: (name: string) => string): Comparison {
   };
 }
 
-/**
- * Returns all names that a vendor may read in the value: the value, and its parts if it looks like several names, a name in a
- * domain (`CORP\alice`), a quoted name, or a machine account (`dc-01$`).
- */
+/** Returns all names that a vendor may read in the value: the value, and parts such as `alice` in `CORP\alice`. */
 function namesIn(value: string): string[] {
   const parts = nfkc(value)
     .split(/[\s,;|/\\"'`()<>[\]{}]/)
@@ -135,12 +128,11 @@ function namesIn(value: string): string[] {
   );
 }
 
-/** `DC-01` of `DC-01.CORP.EXAMPLE`. */
 function hostLabel(name: string): string {
   return name.split('.', 1)[0]!;
 }
 
-/** `ALICE` of `CORP\ALICE` and of `ALICE@CORP.EXAMPLE`. */
+/** Returns `ALICE` for `CORP\ALICE` and for `ALICE@CORP.EXAMPLE`. */
 function accountName(name: string): string {
   return name.slice(name.lastIndexOf('\\') + 1).split('@', 1)[0]!;
 }
@@ -154,7 +146,7 @@ function isAbove(pattern: string, name: string): boolean {
   return pattern.slice(pattern.lastIndexOf('*') + 1).endsWith(`.${name}`);
 }
 
-/** Returns the address without display name: `Bob <bob@example.com>` is the same sender as `bob@example.com`. */
+/** Returns the address without the display name: `Bob <bob@example.com>` is the same sender as `bob@example.com`. */
 function addressOf(sender: string): string {
   const from = sender.lastIndexOf('<');
   const to = sender.indexOf('>', from);
@@ -164,10 +156,7 @@ function addressOf(sender: string): string {
 const IDEOGRAPHIC_FULL_STOP = '\u3002';
 const ENCODED_LABEL = /^xn--[a-z0-9-]+$/;
 
-/**
- * Normal form of targets and patterns, equal for all spellings of a name: NFKC letters, dots for every full stop, decoded
- * labels (`xn--…`), no dots or spaces at the end, and upper case, because `ß` equals `ss` only in upper case.
- */
+/** Returns a form that is equal for all spellings of a name. Upper case, because only there `ß` equals `ss`. */
 export function normalForm(text: string): string {
   const plain = nfkc(text).replaceAll(IDEOGRAPHIC_FULL_STOP, '.').toLowerCase();
   const labels = withoutEnd(plain.trimStart()).split(/([.@\\])/);
@@ -213,7 +202,7 @@ type AddressPattern = (address: IpAddress) => boolean;
 /** Prefix length of mapped addresses: `::ffff:10.0.0.0/104` is another spelling of `10.0.0.0/8`. */
 const MAPPED_BITS = 96;
 
-/** Parses an address, a CIDR range, or whole groups before a `*`; `undefined` if no address can match the pattern. */
+/** Parses an address, a CIDR range or whole groups before `*` (`10.0.*`); `undefined` if no address can match. */
 function addressPattern(text: string): AddressPattern | undefined {
   const pattern = text.trim().toLowerCase();
   if (isOnlyWildcards(pattern)) return () => true;

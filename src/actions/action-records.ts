@@ -19,9 +19,9 @@ import { shownStart, storable } from '../platform/text.js';
 
 export const ACTION_EVENTS = {
   pendingApproval: 'action.pending_approval',
-  /** Sent after half and after nine tenths of the approval window. */
+  /** Sent after 50 % and after 90 % of the approval window. */
   expiring: 'action.expiring',
-  /** Sent only for the action of a playbook, because the playbook run waits for the action. */
+  /** Sent only if a playbook run requested the action, because the run waits for the action. */
   approved: 'action.approved',
   completed: 'action.completed',
   failed: 'action.failed',
@@ -36,10 +36,7 @@ export interface ActionChanged {
   readonly atOnce?: true;
 }
 
-/**
- * Records each change of actions in the transaction of the change: an audit record, a timeline entry of the incident, and an
- * event for higher modules. Metrics count the change after the commit.
- */
+/** Records each change in its transaction: audit record, timeline entry, event. Metrics count it after the commit. */
 @Injectable()
 export class ActionRecorder implements OnModuleInit {
   constructor(
@@ -73,7 +70,7 @@ export class ActionRecorder implements OnModuleInit {
     });
   }
 
-  /** Sends the event that the actions expire soon. The actions do not change, so only the event is recorded. */
+  /** The actions do not change, so there is no audit record and no timeline entry. */
   async remind(tx: Tx, actions: readonly Action[]): Promise<void> {
     const { expiring: type } = ACTION_EVENTS;
     for (const action of actions.map(withShownIds)) {
@@ -85,7 +82,7 @@ export class ActionRecorder implements OnModuleInit {
   private eventsOf({ change, action, atOnce }: ActionChanged): NewEvent[] {
     const type = eventTypeOf(change, action);
     if (!type) return [];
-    // No request waits for the end of such an action, and channels do not report it.
+    // `at_once`: the playbook run has already seen the end of the action, so the event does not need to wake the run.
     const payload = { ...this.payloadOf(type, action), at_once: atOnce };
     return [{ type, subject: subjectOf(action), payload }];
   }
@@ -147,13 +144,12 @@ function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[
 }
 
 interface Recorded {
-  /** Timeline text. Third-party text is quoted, or comes last. */
+  /** Timeline text. Third-party text in the summary is quoted or comes last. */
   readonly summary: string;
   readonly audit: Readonly<Record<string, unknown>>;
   readonly timeline?: TimelineDetails;
 }
 
-/** Builds the records of each change, in addition to the fields that all changes have. */
 const RECORDED: Readonly<Record<ActionChange, (action: Action) => Recorded>> = {
   requested: (action) => {
     const { parameters, status, approval_level, rollback_of, reason } = action;
@@ -196,7 +192,6 @@ const RECORDED: Readonly<Record<ActionChange, (action: Action) => Recorded>> = {
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_TARGET = 500;
 const LONGEST_REASON = 500;
-/** Maximum length of a target in a summary. The details contain a longer part. */
 const LONGEST_TARGET_IN_SUMMARY = 120;
 
 const endOf = ({ result, connector_id: connector }: Action) => ({ result, connector });
@@ -218,7 +213,6 @@ function targetOf({ action_type, parameters }: Action): string {
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
-/** Reason of the rollback, or else the parameter `reason`. */
 function reasonOf({ reason, parameters }: Action): string | undefined {
   const given = reason ?? parameters['reason'];
   return typeof given === 'string' ? given : undefined;

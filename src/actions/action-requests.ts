@@ -29,7 +29,6 @@ import { ActionWork, claimPermitLate, type StartedAction } from './execution/act
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
 import { RequiredLevels } from './required-levels.js';
 
-/** An action that a person, a step of a playbook run or a rollback requests. */
 export interface ActionToCreate extends Pick<
   Action,
   | 'action_type'
@@ -45,7 +44,7 @@ export interface ActionToCreate extends Pick<
   readonly incident?: LockedIncident;
   /** Enabled connector that provides the type, read before the transaction. If absent, the action fails. */
   readonly connector?: Connector;
-  /** Minimum level of a playbook step, which can only raise the level of the action. For a rollback: the level of the action. */
+  /** Playbook step: minimum level, which can only raise the level of the action. Rollback: level of the action. */
   readonly approval_level?: ApprovalLevel;
   readonly repeat?: boolean;
 }
@@ -59,7 +58,7 @@ interface ActionRequest {
 
 interface Requested {
   readonly action: Action;
-  /** Waits for the first attempt, if the action has begun. */
+  /** Waits for the first attempt of the action. Absent if the action has not begun. */
   readonly ended?: () => Promise<Action>;
 }
 
@@ -92,11 +91,7 @@ export class ActionRequests {
     private readonly settings: Settings,
   ) {}
 
-  /**
-   * Creates an action, and runs it unless it needs approval. An action without approval is claimed by the transaction that
-   * creates it, which has read the kill switch already. Concurrent requests share a transaction. A request with an Idempotency-
-   * Key has its own transaction, as does a request whose incident another transaction is changing.
-   */
+  /** Concurrent requests share a transaction, except a request with an Idempotency-Key or with a locked incident. */
   async execute(
     caller: Principal,
     { action: action_type, parameters = {}, repeat }: ActionRequestDto,
@@ -136,7 +131,7 @@ export class ActionRequests {
     });
   }
 
-  /** `undefined` for a request whose incident was not locked. */
+  /** Returns `undefined` for each request whose incident was not locked. */
   private async requestAll(
     tx: Tx,
     requests: readonly ActionRequest[],
@@ -170,10 +165,7 @@ export class ActionRequests {
     });
   }
 
-  /**
-   * Returns the actions in the order of `wanted`. An action with a level waits for approval. An action with a simulating
-   * connector has ended. The caller adds the work of the other actions.
-   */
+  /** Actions that need approval wait, and simulated actions have ended. The caller adds the work of all others. */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     const actions = wanted.map((one) => this.newAction(one));
     await this.actions.insert(tx, actions);
@@ -185,7 +177,7 @@ export class ActionRequests {
     const level = this.levelFor(wanted);
     const requested_at = this.clock.now();
     const waits = level !== 'none';
-    // The decision that creates a rollback also ends it.
+    // A rollback does not end here, because ApprovalsService ends it in the same transaction.
     const isInstant = !waits && wanted.rollback_of === undefined;
     const simulated = isInstant ? simulatedResult(connector, wanted.action_type) : undefined;
     const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
@@ -212,11 +204,7 @@ export class ActionRequests {
     return rollback_of ? approval_level : this.levels.forRequest(wanted);
   }
 
-  /**
-   * Creates the actions of steps of several playbook runs, one for each run, in the caller's transaction, which has the permit
-   * of the kill switch. Pending actions begin after the commit. If an action repeats an earlier action, the earlier action is
-   * returned instead, locked, so that it ends after the transaction.
-   */
+  /** The caller's transaction has the kill switch permit. Locks a borrowed action, so that it cannot end earlier. */
   async createOrBorrow(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     const answers = new Map<ActionToCreate, Action>();
     const started: StartedAction[] = [];
@@ -238,17 +226,14 @@ export class ActionRequests {
         const [action] = await this.actions.lock(tx, [twin.id]);
         if (action?.status === twin.status) answers.set(one, action);
       }
-      // A request that repeats another request of this set finds the other action in the next round.
+      // If a request repeats another request of this batch, the next round finds the action of that other request.
       open = open.filter((one) => !answers.has(one));
     }
     await this.work.add(tx, started);
     return wanted.map((one) => answers.get(one)!);
   }
 
-  /**
-   * True if the step can use the twin. The twin must have the level of the step. A momentary action that ended before the
-   * incident was created has no effect on the incident.
-   */
+  /** The twin needs the level of the step. A momentary action that ended before the incident has no effect on it. */
   private satisfiesStep(
     { approval_level, requested_by, executed_at }: Twin,
     wanted: ActionToCreate,
@@ -256,13 +241,13 @@ export class ActionRequests {
     const began = wanted.incident && timeOfId(wanted.incident.id);
     const isOver = executed_at && began && executed_at.getTime() < began;
     if (isOver && actionType(wanted.action_type).momentary) return false;
-    // A person who requests actions is at least an analyst.
+    // A person who requests an action has at least the level analyst.
     const level = approval_level ?? (isPerson(requested_by) ? 'analyst' : 'none');
     return levelReaches(level, this.levelFor(wanted));
   }
 }
 
-/** An action without a connector has failed, and a simulated action has ended, so each has two changes. */
+/** Returns two changes for an action that ends at its creation: without a connector, or with a simulating connector. */
 function changesOf(action: Action): ActionChanged[] {
   const { status, requested_by, executed_at, executed_by: by = requested_by } = action;
   const asRequested = executed_at ? { ...action, status: 'pending' as const } : action;

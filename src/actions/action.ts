@@ -75,7 +75,6 @@ export class ActionResult {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Effect of the action at the vendor, looked up when the action began to wait for approval. */
 export class ActionPreview {
   @WholeNumber({
     min: 0,
@@ -178,7 +177,7 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly on_behalf_of?: string;
 
-  /** For a step of an automatic run: people who wrote the playbook version, made it automatic or trusted the verdict. */
+  /** People who wrote, automated or trusted the playbook version. Only for a step of an automatic run. */
   @Column({ type: 'json', nullable: true })
   readonly authors?: readonly string[];
 
@@ -200,7 +199,6 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly reason?: string;
 
-  /** Time of the last reminder that the approval expires soon. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly reminded_at?: Date;
 
@@ -267,10 +265,7 @@ export class ActionEntity {
 
 export type Action = Omit<ActionEntity, 'target_hash'>;
 
-/**
- * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because an
- * attacker can choose a Message-ID that another mail has. Mail services ignore the case of ids.
- */
+/** Returns the sender to which the action is bound. An attacker can send a mail with the Message-ID of another mail. */
 export function reportedSender(action: {
   readonly parameters: Parameters;
   readonly incident?: Mail | undefined;
@@ -282,7 +277,6 @@ export function reportedSender(action: {
   return id === reported ? sender : undefined;
 }
 
-/** Actor of automatic changes, such as the expiry of an approval. */
 export const SYSTEM = 'system';
 
 /** True for a user or an API key. False for a playbook, a webhook source or the service. */
@@ -298,7 +292,7 @@ export function invalidState(message: string, details?: Parameters): AppError {
   return new AppError('invalid_state', message, { details });
 }
 
-/** Returns all requesters of the action. With APPROVAL_FOUR_EYES none of them may approve it or roll it back alone. */
+/** Returns everyone who, with APPROVAL_FOUR_EYES, may neither approve the action nor roll it back alone. */
 export function askersOf({ requested_by, on_behalf_of, authors = [] }: Action): readonly string[] {
   return [requested_by, ...(on_behalf_of === undefined ? [] : [on_behalf_of]), ...authors];
 }
@@ -312,7 +306,7 @@ export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status !== 'pending' && status !== 'pending_approval';
 }
 
-/** HTTP status of a response with an action. A failed action has ended: a failure is a normal outcome. */
+/** Returns the HTTP status of a response: 200 if the action has ended (even if it failed), otherwise 202. */
 export const responseStatusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);
 
 export function shownActionId(id: string): string {

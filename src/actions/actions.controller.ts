@@ -44,7 +44,6 @@ import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 
 const presentType = present(ActionTypeDto);
 
-/** Responds with 202 if the action continues after the response. */
 export async function answer<T>(
   { answeredWithinMs: provisionalForMs }: ActionWork,
   idempotency: Idempotency,

@@ -61,7 +61,7 @@ export class ActionSummaryDto extends OmitType(ActionEntity, [
   'target_hash',
 ]) {}
 
-/** The contract has different names for an action in a list and a single action. Generated clients use both names. */
+/** Generated clients use different names for an action in a list and a single action. */
 export class ActionDto extends ActionSummaryDto {}
 
 const OUTCOME = ['status', 'result', 'approval_level', 'expires_at'] as const;

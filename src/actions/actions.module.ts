@@ -13,7 +13,6 @@ import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
 import { ConnectorCalls } from './execution/connector-calls.js';
 
-/** Requests and lists of actions. `execution/` runs them; `approvals/` decides on them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
   controllers: [ActionsController],

@@ -113,7 +113,7 @@ type Rejection = Pick<
 
 export const WAITING = { status: 'pending_approval' } as const satisfies Where;
 
-/** Work of actions that no replica executes, and that do not wait for the answer of a vendor. */
+/** SQL condition: no replica executes the action, and the action does not wait for an answer of a vendor. */
 const IS_HELD = `work.kind = 'action' and work.lane like 'action.%' and work.worker is null`;
 
 const COUNT_WORK: Statement = {
@@ -124,7 +124,7 @@ const COUNT_WORK: Statement = {
       from work where kind = 'action'`,
 };
 
-/** Withdraws work whose call may have been sent only if $3 is true. */
+/** Deletes the work of held actions. If $3 is false, keeps work whose call may have been sent. */
 const WITHDRAW: Statement = {
   name: 'actions_withdraw',
   text: `
@@ -144,10 +144,9 @@ export interface Withdrawal {
   readonly sent?: true;
 }
 
-/** True if the approval window is over. Uses the database clock when the row is locked, because the clocks of replicas differ. */
+/** SQL condition: the approval window is over at the row lock. Uses the database clock: clocks of replicas differ. */
 const IS_LATE = `requested_at + :approvalTtlMinutes * interval '1 minute' <= clock_timestamp()`;
 
-/** Shares of the approval window. After each share, approvers are reminded. */
 const REMINDED_AFTER = [0.5, 0.9];
 
 const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
@@ -155,7 +154,6 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
   return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
 }).join(' or ');
 
-/** Reads actions, changes their status under the condition of the earlier status, and provides their feed of changes. */
 @Injectable()
 export class Actions {
   readonly type = 'action';
@@ -216,7 +214,6 @@ export class Actions {
     return await tx.getRepository(ActionEntity).countBy(waiting);
   }
 
-  /** Returns those actions that wait for approval, with the text of their preview, by the ids of their events. */
   async waitingAmong(
     tx: Tx,
     shownIds: readonly string[],
@@ -228,7 +225,7 @@ export class Actions {
     return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
   }
 
-  /** Returns `undefined` if the action does not wait for approval, or waited too long. */
+  /** Returns `undefined` if the action does not wait for approval, or if its approval window is over. */
   async approve(
     tx: Tx,
     id: string,
@@ -251,7 +248,7 @@ export class Actions {
     );
   }
 
-  /** Ends the work of actions that no replica executes. The caller ends the actions, whose ids are returned. */
+  /** Deletes the work of actions that no replica executes, and returns their ids. The caller ends the actions. */
   async withdraw(
     tx: Tx,
     { id, incident_id, sent }: Withdrawal,
@@ -310,7 +307,6 @@ export class Actions {
     return (result.raw as Action[]).map((row) => this.actionOf(row));
   }
 
-  /** Removes null columns: a column without a value is absent in an action. */
   private actionOf<Row extends Action>(row: Row): Row {
     const present = Object.entries(row).filter(([, value]) => value !== null);
     return withExpiry(Object.fromEntries(present) as Row, this.settings.approvalTtlMinutes);

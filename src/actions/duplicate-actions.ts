@@ -1,4 +1,4 @@
-// SQL: requests are a hot path, and the look-up has a condition on other rows of the same table.
+// SQL: requests are a hot path, and the lookup has a condition on other rows of the same table.
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
@@ -19,9 +19,8 @@ import { AppError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { type Action, type Parameters, reportedSender, shownActionId } from './action.js';
 
-/** Action of the same type on the same target as a request, recent enough to make the request a repetition. */
+/** Earlier action of the same type on the same target, recent enough that a new request would repeat it. */
 export interface Twin {
-  /** Position of the request. */
   readonly n: number;
   readonly action_type: ActionTypeName;
   readonly id: string;
@@ -32,7 +31,7 @@ export interface Twin {
   readonly executed_at: Date | null;
 }
 
-/** Twin that is an earlier request of the same batch. */
+/** Stands for a twin that is an earlier request of the same batch. */
 export const EARLIER = 'earlier';
 
 const IN_WORDS: Readonly<Record<Twin['status'], string>> = {
@@ -73,9 +72,9 @@ const LOCK: Statement = {
 };
 
 /**
- * Not a twin: an action that does less (a shorter block, a quick scan instead of a full scan), whose effect was undone or has
- * ended, that waited too long, or that was only simulated although a real connector exists now. A release without a sender
- * undoes the quarantines of all mails with the Message-ID.
+ * Finds the twins. An action is not a twin if it does less (a shorter block, a quick scan instead of a full scan), if
+ * its effect was undone or has ended, if it waited too long for approval, or if it was only simulated although a real
+ * connector exists now. A release without a sender undoes the quarantines of all mails with the Message-ID.
  */
 const FIND: Statement = {
   name: 'actions_find_twins',
@@ -109,7 +108,6 @@ const FIND: Statement = {
 
 const MINUTE = 60_000;
 
-/** Finds earlier actions in the whole service that a request would repeat. */
 @Injectable()
 export class DuplicateActions {
   constructor(
@@ -118,11 +116,7 @@ export class DuplicateActions {
     private readonly settings: Settings,
   ) {}
 
-  /**
-   * Returns the twin of each request, by the position of the request; `EARLIER` if the twin is an earlier request of the list.
-   * The targets stay locked until the transaction ends, so that the second of two equal requests sees the action of the first.
-   * Every transaction locks incidents before targets.
-   */
+  /** Keeps the targets locked, so that an equal request sees the new action. Lock incidents before targets. */
   async of(
     tx: Tx,
     wanted: readonly PossibleRepeat[],
@@ -144,7 +138,6 @@ export class DuplicateActions {
   }
 }
 
-/** Returns the search for the twin of the request at position `n`; nothing if the action may be repeated. */
 function searchFor(wanted: PossibleRepeat, n: number) {
   const { action_type, parameters, repeat, playbook_run_id: run_id } = wanted;
   if (repeat || REPEATABLE_TYPES.includes(action_type)) return [];

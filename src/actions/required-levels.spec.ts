@@ -146,7 +146,7 @@ describe('mayTarget', () => {
     ['revoke_sessions', { user: '00uceo' }, 'analyst', 'ceo@example.com', false],
     ['revoke_sessions', { user: '00uceo' }, 'manager', 'ceo@example.com', true],
     ['revoke_sessions', { user: 'ceo' }, 'manager', 'CEO@example.com', true],
-    // The row of a rollback without approval has no level. Its parameters have the level.
+    // A rollback without approval has no level in its row, so its level follows from its parameters.
     ['enable_user', { user: 'ceo' }, undefined, 'ceo@example.com', true],
     ['enable_user', { user: '00uceo' }, undefined, 'ceo@example.com', false],
     ['revoke_sessions', { user: '00uada' }, 'analyst', 'ada@example.com', true],

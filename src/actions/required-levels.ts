@@ -8,7 +8,7 @@ import type { Action } from './action.js';
 
 interface LevelQuestion extends Pick<Action, 'action_type' | 'parameters'> {
   readonly incident?: { readonly severity: Severity };
-  /** Level of a playbook step, or level at the request. It can only raise the required level. */
+  /** Level of the playbook step, or level when the action was requested. It can only raise the required level. */
   readonly approval_level?: ApprovalLevel;
 }
 
@@ -23,7 +23,6 @@ export function higherLevel(a: ApprovalLevel, b: ApprovalLevel): ApprovalLevel {
   return levelReaches(a, b) ? a : b;
 }
 
-/** Returns the approval level that an action requires on this site; `none` if no approval is required. */
 @Injectable()
 export class RequiredLevels {
   private readonly protection: Protection;
@@ -32,15 +31,11 @@ export class RequiredLevels {
     this.protection = protectionBy(settings.protectedTargets);
   }
 
-  /** Returns the level of the type, before the incident or the target raises it. */
   byDefault({ name, level }: ActionType): ApprovalLevel {
     return this.settings.approvalLevels[name] ?? level;
   }
 
-  /**
-   * Returns the level for a request. The decision checks the level again, because the incident or the site may require more by
-   * then.
-   */
+  /** The decision checks the level again, because the incident or the settings may require a higher level by then. */
   forRequest(question: LevelQuestion): ApprovalLevel {
     const level = this.byDefault(actionType(question.action_type));
     const raised = this.isRaised(question) ? RAISED[level] : level;
@@ -48,7 +43,7 @@ export class RequiredLevels {
     return higherLevel(judged, question.approval_level ?? 'none');
   }
 
-  /** Returns the reason why the action needs a higher level than its type; `undefined` if it does not. */
+  /** Returns the reason why the action needs more than the default level of its type; otherwise `undefined`. */
   reasonFor(action: Action): string | undefined {
     const target = this.protectedTarget(action);
     if (target !== undefined) return `${target} is a protected target`;
@@ -57,10 +52,7 @@ export class RequiredLevels {
     return isRaised ? 'the incident is critical' : undefined;
   }
 
-  /**
-   * True if the approval level of the action is enough for a target with this vendor name. At the request, only the parameters
-   * were checked, which may contain a vendor id instead of the name. A target without a name may be any target.
-   */
+  /** Checks the name from the vendor, because parameters may contain an id. A missing name may be any target. */
   mayTarget({ action_type, parameters, approval_level }: Action, name = '*'): boolean {
     const { target } = actionType(action_type);
     if (!target) return true;

@@ -3,18 +3,18 @@ import { SECRETS_LOST } from '../targets/target-rows.js';
 import type { Role } from '../platform/access/roles.js';
 import { sortWords } from '../platform/paging/page.js';
 
-/** Kind of silent failure, and the tables with its items. Fields without a comment are SQL; `x` is the main table. */
+/** Kind of failure that nobody was notified of. Fields without a comment are SQL; `x` is the main table. */
 interface Kind {
   /** Minimum role to mark an item as done. Default: analyst. */
   readonly role?: Role;
   readonly adminOnly?: true;
   readonly from: string;
-  /** True if items are found and ordered by the id of `x`, which begins with its time. Default: by `at`. */
+  /** True if items are found and ordered by `x.id`, which begins with the creation time. Default: by `at`. */
   readonly byId?: true;
   readonly where: readonly string[];
-  /** Default: `x.id`. */
+  /** SQL of the subject. Default: `x.id`. */
   readonly subject?: string;
-  /** Default: `x.name`. */
+  /** SQL of the name. Default: `x.name`. */
   readonly name?: string;
   readonly reason: string;
   readonly at: string;
@@ -22,27 +22,23 @@ interface Kind {
   readonly incident?: string;
 }
 
-/** Maximum number of items counted per kind. This count stands for a higher number. */
+/** Maximum number of items counted per kind. A count with this value means this number or more. */
 export const MOST_OF_A_KIND = 1_000;
 
 export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
 
-/** Items of each kind at the beginning of the order by urgency, so that each kind is visible. */
+/** Number of items of each kind that come first in the order by urgency, so that each kind is visible. */
 export const FIRST_OF_A_KIND = 3;
 
-/** Beginning of the listed days, the third parameter of the statements. */
 const SINCE = '$3';
 
-/** Minimum number of receipts for the usual gap of a source. */
+/** Minimum number of webhook events from which the usual time between events of a source is computed. */
 const FEWEST_RECEIPTS = 5;
 const LOOKED_AT = 50;
 
 const utc = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')`;
 
-/**
- * True if no later action of the type on the same target has one of these statuses. A look-up, ticket or message must belong to
- * the same incident, because equal texts for two incidents are two messages.
- */
+/** Condition: no later action in `statuses` repeats the action. Equal messages for two incidents are no repetition. */
 const isNotRepeated = (statuses: string, type = 'x.action_type') => `not exists (
       select from actions later
        where later.target_hash = x.target_hash and later.action_type = ${type} and later.id > x.id
@@ -66,7 +62,7 @@ const failedAction = (condition: string): Kind => ({
     `x.status = 'failed'`,
     condition,
     isNotRepeated(`'completed'`),
-    // The possible effect was not rolled back.
+    // A failed action may have had an effect. The action is not listed if a person rolled back that effect.
     `not exists (select from actions undone where undone.rollback_of = x.id and undone.status = 'completed')`,
   ],
   reason: `coalesce(x.result->>'message', '')`,
@@ -102,7 +98,7 @@ const unhealthy = (table: string, error: string, ...more: string[]): Kind => ({
 });
 
 const KINDS = {
-  // If the action of the step failed, the action is the item instead.
+  // Only steps without an action. If the action of a step failed, the list contains the action instead.
   playbook_step_failed: {
     from: 'playbook_run_steps x join playbook_runs run on run.id = x.run_id',
     where: [
@@ -120,7 +116,7 @@ const KINDS = {
     link: `'/api/playbooks/' || run.playbook_id || '/runs/' || x.run_id`,
     incident: 'run.incident_id',
   },
-  // The action was requested for another incident and rolled back there.
+  // The step used an action of another incident, and the action was rolled back for that incident.
   playbook_step_undone: {
     from: `actions x
       join playbook_run_steps step on step.action_id = x.rollback_of
@@ -225,7 +221,7 @@ const KINDS = {
     link: `'/api/webhooks/' || x.source`,
   },
   connector_unhealthy: unhealthy('connectors', 'health_message'),
-  // The report may be about failures of an earlier configuration.
+  // `unhealthy_reported_at` may belong to failures of an earlier configuration, so `failing_since` is checked as well.
   notification_channel_unhealthy: {
     ...unhealthy(
       'notification_channels',

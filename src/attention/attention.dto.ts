@@ -146,7 +146,7 @@ export const ATTENTION_ENVELOPE: SchemaObject = {
   additionalProperties: false,
 };
 
-/** Has its own limit, because pages of this list may be longer than pages of other lists. */
+/** Separate schema, because a page of this list may be longer than pages of other lists. */
 export class AttentionMeta {
   @WholeNumber({ min: 1, max: LAST_PAGE, description: 'Page number, from 1.' })
   readonly page: number;

@@ -26,7 +26,7 @@ import {
   roleToMark,
 } from './attention-kinds.sql.js';
 
-/** Item that a person has marked as done. Later events of the same subject are new items. */
+/** Item that a person marked as done. Later events of the same subject become new items. */
 @Entity('attention_marks')
 export class AttentionMarkEntity {
   @PrimaryColumn({ type: 'text', collation: 'C' })
@@ -35,7 +35,7 @@ export class AttentionMarkEntity {
   @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly subject: string;
 
-  /** Time of the item, with the microseconds of some tables. */
+  /** Time of the item. Keeps microseconds, because some tables store them. */
   @Column({ type: 'timestamptz' })
   readonly at: Date;
 
@@ -69,7 +69,7 @@ const FOUND = ATTENTION_KINDS.map((kind) => {
      order by ${byId ? 'x.id' : at} desc limit ${MOST_OF_A_KIND})`;
 }).join('\n    union all ');
 
-/** Items without an incident rank like items of a high incident, because they stop events or messages. */
+/** Items without an incident are as urgent as severity high, because their failures stop events or messages. */
 const URGENCY = ["coalesce(severity, 'high')", 'at', 'subject'];
 const ORDERS: Readonly<Record<string, readonly string[]>> = {
   urgency: [`(rank_in_kind <= ${FIRST_OF_A_KIND})`, ...URGENCY],
@@ -128,7 +128,6 @@ const MARK: Statement = {
     returning kind || '.' || subject as id, done_by, done_at, reason`,
 };
 
-/** Lists failures without a notification, until they are fixed or marked as done. */
 @Injectable()
 export class AttentionService {
   constructor(
@@ -161,7 +160,7 @@ export class AttentionService {
     };
   }
 
-  /** Marks an item as done. Throws NotFoundError if the item does not exist, for example because it is fixed. */
+  /** Throws NotFoundError if the item is no longer in the list, for example because the failure was fixed. */
   async done(
     caller: Principal,
     id: string,

@@ -7,7 +7,7 @@ import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 const firstIn = (lane: string): string =>
   `select due_at from work where work.lane = ${lane} and ready order by urgency, due_at, id limit 1`;
 
-/** Queues from the receipt of an event to its last notification, in order. */
+/** SQL for the first item of each queue, in processing order: from the webhook event to its last notification. */
 const FIRST_OF = {
   receipts: `select received_at from webhook_events where status = 'queued' order by id limit 1`,
   events: `
@@ -36,7 +36,7 @@ const LAG: Statement = {
   ).join(', ')}`,
 };
 
-/** Age of the first item of each queue. Receipts are accepted even if later queues are slow, so this gauge shows the delay. */
+/** Age of the first item of each queue: webhook events are accepted even if later queues are slow. */
 @Injectable()
 export class FlowLag implements OnModuleInit {
   constructor(

@@ -1,6 +1,5 @@
 import type { AuditLogEntity } from './audit.entity.js';
 
-/** Names of all audit records: subject and event. */
 const EVENTS = {
   action: ['approved', 'completed', 'failed', 'rejected', 'requested'],
   api_key: ['created', 'revoked'],
@@ -47,7 +46,6 @@ export type AuditAction = {
   [Subject in keyof Events]: `${Subject}.${Events[Subject][number]}`;
 }[keyof Events];
 
-/** A filter with another name is rejected as a typing error. */
 export const AUDIT_ACTIONS = Object.entries(EVENTS).flatMap(([subject, events]) =>
   events.map((event) => `${subject}.${event}` as AuditAction),
 );
@@ -55,7 +53,6 @@ export const AUDIT_ACTIONS = Object.entries(EVENTS).flatMap(([subject, events]) 
 export const HEAD_ACCEPTED = 'audit.head_accepted' satisfies AuditAction;
 
 export interface AuditEntry {
-  /** Name of the principal in records: a user name, `key:<name>`, `system`, … */
   readonly actor: string;
   readonly action: AuditAction;
   readonly subject: AuditSubject;
@@ -68,7 +65,7 @@ export interface AuditSubject {
   readonly id: string;
 }
 
-/** Row in the form that its MAC covers: `details` is the exact text in PostgreSQL. */
+/** Entry in the form that its MAC covers: `details` is the exact text that PostgreSQL stores. */
 export interface AuditRow extends Omit<AuditLogEntity, 'details' | 'xid'> {
   readonly details: string;
 }

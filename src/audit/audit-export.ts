@@ -1,4 +1,4 @@
-// SQL: details as the text that MACs cover, and PostgreSQL snapshots.
+// SQL: reads details as the exact text that MACs cover, and uses PostgreSQL snapshots.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
@@ -25,10 +25,7 @@ import {
 } from './chain/audit-chain.js';
 import { AUDIT_ROW, AuditChainRepository } from './chain/audit-chain.repository.js';
 
-/*
- * Lines of an export, one JSON object each: a header, the sealed entries in the order of their seals, the unsealed entries in
- * the order of their ids, and an end. The end signs all lines, so that every change of the file is detected.
- */
+/* Lines of an export: header, sealed entries by seal, unsealed entries by id, and an end line that signs all lines. */
 
 interface PointLine {
   readonly seq: string;
@@ -47,7 +44,6 @@ interface HeaderLine {
   readonly retired_keys: readonly AuditRetiredKeyEntity[];
 }
 
-/** `details` is JSON as text, because the MAC covers its bytes. */
 export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'> {
   readonly type: 'entry';
   readonly at: string;
@@ -98,7 +94,6 @@ class ExportSum {
     return text;
   }
 
-  /** Returns the last line. Must be called only once. */
   end({ id, key }: NamedKey): string {
     const { sealed, unsealed } = this;
     const fields = [this.digest.digest('hex'), String(sealed), String(unsealed)];
@@ -118,10 +113,7 @@ interface Moment {
 
 const BEYOND_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/**
- * Exports a range of the trail for verification without the service. Rows and seals never change, so each page is read in
- * its own statement, even for a slow reader.
- */
+/** Rows and seals never change, so each page has its own statement, and a slow reader keeps no transaction open. */
 @Injectable()
 export class AuditExport {
   constructor(
@@ -133,7 +125,7 @@ export class AuditExport {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns one line of JSON per entry. Pages are read at the speed of the caller. */
+  /** Returns one line of JSON per entry. Reads pages only as fast as the caller reads lines. */
   async open(caller: Caller, range: AuditExportQueryDto): Promise<Readable> {
     const from = range.from ? new Date(range.from) : undefined;
     const to = range.to ? new Date(range.to) : undefined;
@@ -165,7 +157,7 @@ export class AuditExport {
       at: this.clock.now().toISOString(),
       from: from?.toISOString(),
       to: to?.toISOString(),
-      // Empty if the seal was removed. The verification of the file then reports a fault.
+      // The hash is empty if the seal was removed. The verification of the file then reports a fault.
       previous: pointLine({ seq: before, hash: hash ?? Buffer.alloc(0) }),
       head: pointLine(lastSeal),
       last_seq: last ?? String(before),
@@ -186,7 +178,7 @@ export class AuditExport {
       sum.sealed += page.length;
       yield textOf(page.map(sealedLine));
     }
-    // The smallest id of a millisecond is not a valid UUID, so no row has this id.
+    // The smallest id of a millisecond is not a valid UUID, so no row has this id and `id > afterId` misses no row.
     for (let afterId = ids.from; ;) {
       const page = await manager.query<AuditRow[]>(UNSEALED, [
         ...[afterId, ids.before],
@@ -273,7 +265,7 @@ export class ExportCheck {
 
   private follow(line: EntryLine | RemovedLine, sealed: SealLine, previous: SealedPoint): void {
     this.sum.sealed += 1;
-    // The next line is compared with the written seal, so that a fault is reported once.
+    // After a fault, the next line is compared with the seal in the file, so that one fault is reported only once.
     const point = (this.point = pointOf(sealed));
     const row = line.type === 'removed' ? undefined : rowOf(line);
     const seal = { ...point, key_id: sealed.key_id, audit_id: line.id, row };

@@ -1,4 +1,4 @@
-// SQL: a batched insert that also fits into the statement of a change.
+// SQL: a batched insert, which can also be part of the statement of a change.
 import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { storable } from '../platform/text.js';
@@ -19,7 +19,6 @@ export function boundedText(text: string): string {
   return storable(cut(text, MAX_TEXT));
 }
 
-/** Returns JSON of limited size. Long strings are cut, and large fields are replaced by the beginning of their JSON. */
 export function boundedDetails(details: Readonly<Record<string, unknown>>): string {
   let left = MAX_CHARACTERS;
   const fields = Object.entries(details).map(([name, value]): [string, unknown] => {
@@ -60,7 +59,6 @@ export class AuditLog {
     this.atCommit = new RowsAtCommit(statements, 'audit', ROWS);
   }
 
-  /** Inserts the rows right before the commit. */
   async record(tx: Tx, ...entries: readonly AuditEntry[]): Promise<void> {
     this.atCommit.add(
       tx,
@@ -68,7 +66,7 @@ export class AuditLog {
     );
   }
 
-  /** Parameters of `insertAuditRows`, for hot paths that record in the statement of their change. */
+  /** Parameters of `insertAuditRows`, for frequent operations that insert records in the statement of their change. */
   valuesOfAll(entries: readonly AuditEntry[]): unknown[] {
     return ROWS.values(entries.map((entry) => this.rowOf(entry)));
   }
@@ -76,7 +74,7 @@ export class AuditLog {
   private rowOf(entry: AuditEntry): AuditRow {
     const at = this.clock.now();
     const content = {
-      // The id begins with the same millisecond, so that ids sort by time.
+      // The id begins with the same millisecond as `at`, so that ids sort by time.
       id: newId(at.getTime()),
       at,
       actor: boundedText(entry.actor),
@@ -90,7 +88,7 @@ export class AuditLog {
   }
 }
 
-/** Normalizes a UUID, which callers may write in capitals. */
+/** Converts a UUID to lower case, because callers may write it in capitals. */
 export function subjectId(id: string): string {
   return isUuid(id) ? id.toLowerCase() : id;
 }

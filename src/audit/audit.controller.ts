@@ -74,7 +74,7 @@ export class AuditController {
   ): Promise<Readable> {
     const isHead = request.method === 'HEAD';
     const lines = isHead ? Readable.from([]) : await this.exports.open(request.caller!, range);
-    // Set here and not by a decorator, because an error response is not a file.
+    // A decorator would set this header on error responses too, but an error response is not a file.
     reply.header('content-disposition', AS_FILE);
     return lines;
   }

@@ -14,7 +14,6 @@ import { AUDIT_ACTIONS, type AuditAction } from './audit-entry.js';
 
 const SORTS = sortWords('at', 'created_at');
 
-/** Maximum length of text columns, with the note that the text was cut. */
 const LONGEST = 300;
 
 export class AuditQueryDto extends PageQueryDto {
@@ -106,7 +105,6 @@ export class AuditVerificationDto {
 
 export class AuditExportQueryDto extends PickType(AuditQueryDto, ['from', 'to']) {}
 
-/** OpenAPI cannot describe each line of a text. */
 export const EXPORT_SCHEMA: SchemaObject = {
   type: 'string',
   format: 'binary',

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { XID8, AS_BIGINT, PG_SNAPSHOT } from '../platform/database/columns.js';
 
-/** Entry of the audit trail. Triggers prevent changes and deletions. */
+/** Entry of the audit trail. Database triggers prevent changes and deletions. */
 @Entity('audit_log')
 export class AuditLogEntity {
   @PrimaryColumn({ type: 'uuid' })
@@ -26,7 +26,7 @@ export class AuditLogEntity {
   @Column({ type: 'json' })
   readonly details: Readonly<Record<string, unknown>>;
 
-  /** Transaction that wrote the entry. The sealer uses the id to find new entries. */
+  /** Id of the transaction that wrote the entry. The sealer finds new entries by this id. */
   @Column({ type: XID8, default: () => 'pg_current_xact_id()' })
   readonly xid: string;
 
@@ -37,7 +37,6 @@ export class AuditLogEntity {
   readonly mac: Buffer;
 }
 
-/** Link of the chain: a sealed entry, and a hash over the entry and the previous link. */
 @Entity('audit_seals')
 export class AuditSealEntity {
   @PrimaryColumn({ type: 'bigint', transformer: AS_BIGINT })
@@ -53,7 +52,7 @@ export class AuditSealEntity {
   readonly key_id: string;
 }
 
-/** Head of the chain in one row: the end of the chain, and the progress of the sealing. */
+/** Head of the chain, in one row: the last seal and the progress of the sealer. */
 @Entity('audit_chain')
 export class AuditChainEntity {
   @PrimaryColumn({ type: 'boolean', default: true })
@@ -68,7 +67,7 @@ export class AuditChainEntity {
   @Column({ type: 'text' })
   readonly cluster: string;
 
-  /** All rows that this snapshot sees are sealed; null: unknown. */
+  /** All rows that this snapshot sees are sealed. `null` if not known. */
   @Column({ type: PG_SNAPSHOT, nullable: true })
   readonly sealed_to: string | null;
 
@@ -82,7 +81,7 @@ export class AuditChainEntity {
   readonly found_invalid_at: Date | null;
 }
 
-/** Older key of the trail, encrypted with the first key of SECRETS_KEY, and the number of its last seal. */
+/** Earlier key of the trail, encrypted with the first key of SECRETS_KEY, and the last seal that it may sign. */
 @Entity('audit_retired_keys')
 export class AuditRetiredKeyEntity {
   @PrimaryColumn({ type: 'text' })

@@ -1,4 +1,4 @@
-// SQL: page and total in one statement, and a total that counts only rows that may be unsealed.
+// SQL: reads a page and the total in one statement. The total counts only those rows one by one that may be unsealed.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
@@ -18,10 +18,9 @@ import { AuditWitness } from './chain/audit-witness.js';
 /** `hash` is null until the entry is sealed. */
 type Listed = Omit<AuditRecordDto, 'hash'> & { readonly hash: string | null };
 
-/** Rows are normally sealed within 1 s. A long transaction or a backlog delays the seal. */
+/** Age of a late unsealed row. Normally, rows are sealed within 1 s; a long transaction or a backlog delays them. */
 const LATE_SECONDS = 60;
 
-/** Lists the trail, and reports in health and metrics whether the trail is unchanged and sealed in time. */
 @Injectable()
 export class AuditService implements OnModuleInit {
   constructor(
@@ -45,7 +44,7 @@ export class AuditService implements OnModuleInit {
     );
   }
 
-  /** Throws while the database is unreachable, because an old value may be wrong. */
+  /** Throws while the database is unreachable, because the last known result may be wrong. */
   private async damage(): Promise<string | undefined> {
     const foundInvalid = await this.trail.foundInvalid(this.dataSource.manager);
     if (this.trail.broken !== undefined) return this.trail.broken;
@@ -70,7 +69,6 @@ export class AuditService implements OnModuleInit {
     return this.chain.backlog(this.dataSource.manager);
   }
 
-  /** Lists entries in the order of the primary key, because ids begin with their time. */
   async list({ page, per_page, sort, ...filter }: AuditQueryDto): Promise<Page<Listed>> {
     const values: unknown[] = [];
     const add = (value: unknown) => `$${values.push(value)}`;
@@ -93,7 +91,7 @@ export class AuditService implements OnModuleInit {
     return { items, total: Number(first?.total) };
   }
 
-  /** The number of the last seal is the number of sealed rows. One statement reads head and rows, so the sum is exact. */
+  /** Exact: the number of the last seal is the number of sealed rows, and the same statement counts the others. */
   private async totalOfAll(values: unknown[]): Promise<string> {
     const head = await this.chain.readHead(this.dataSource.manager);
     values.push(head?.sealed_to ?? null);
@@ -101,7 +99,7 @@ export class AuditService implements OnModuleInit {
   }
 }
 
-/** Where clause of a filter; empty without a filter. A subject is a type, an id or `type:id`. An id may contain colons. */
+/** A subject filter is a type, an id or `type:id`; an id may contain colons. */
 function conditionsOf(
   { actor, action, subject, from, to }: Omit<AuditQueryDto, 'page' | 'per_page' | 'sort'>,
   add: (value: unknown) => string,

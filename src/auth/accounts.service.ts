@@ -41,7 +41,6 @@ import type {
 const USER_SORTS = { created_at: 'created_at', username: 'username', name: 'username' } as const;
 const KEY_SORTS = { created_at: 'created_at', name: 'name' } as const;
 
-/** Users and the API keys that they own. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -140,7 +139,7 @@ export class AccountsService {
   ): Promise<CreatedKey> {
     return await this.transactions.run<CreatedKey>(
       async (tx) => {
-        // Either a deletion of the owner waits and then finds the new key, or this waits and then finds invalid credentials.
+        // Either a deletion of the owner waits and finds the new key, or the check after this lock fails.
         const lock = { mode: 'for_key_share' } as const;
         const owner = { select: { id: true }, where: { id: caller.personId ?? IsNull() }, lock };
         await tx.getRepository(UserEntity).findOne(owner);
@@ -176,7 +175,6 @@ export class AccountsService {
     }, caller);
   }
 
-  /** Returns the number of revoked keys. */
   private async revokeKeys(
     tx: Tx,
     caller: Principal,
@@ -211,10 +209,7 @@ export function userEntry(
   return { actor, action, subject: { type: 'user', id: username }, details };
 }
 
-/**
- * Locks the user and all enabled admins in the order of ids. If two concurrent changes would each remove the other
- * admin, the second change waits and sees the first. Rejects a change that would leave no enabled admin.
- */
+/** Locks the user and all enabled admins in id order, so that two changes cannot each remove the other admin. */
 async function lockUser(tx: Tx, id: string, staysAdmin: (user: User) => boolean): Promise<User> {
   const admins = { role: 'admin', enabled: true, deleted_at: IsNull() } as const;
   const users = await tx.getRepository(UserEntity).find({
@@ -234,12 +229,11 @@ async function lockUser(tx: Tx, id: string, staysAdmin: (user: User) => boolean)
 type NewUser = Pick<UserEntity, 'username' | 'role' | 'enabled' | 'password_hash'> &
   Partial<Pick<UserEntity, 'password_made_up'>>;
 
-/** Returns `undefined` if the name is or was in use. */
+/** Returns `undefined` if a user has the name, or had it before. */
 export async function insertUserIfNew(tx: Tx, user: NewUser): Promise<User | undefined> {
   return await insertIfNew(tx, UserEntity, { id: newId(), ...user });
 }
 
-/** Returns `undefined` if the name or the prefix is or was in use. */
 export async function insertKeyIfNew(
   tx: Tx,
   creator: Pick<Principal, 'name' | 'personId'>,
@@ -262,7 +256,6 @@ export async function insertKeyIfNew(
   return created && { ...created, key };
 }
 
-/** Returns `undefined` if a unique column has the value of another row. */
 async function insertIfNew<Row extends { readonly id: string }>(
   tx: Tx,
   entity: new () => Row,
@@ -276,7 +269,7 @@ async function insertIfNew<Row extends { readonly id: string }>(
 
 type UserChange = Parameters<Repository<UserEntity>['update']>[1];
 
-/** Returns `undefined` if the user was deleted or no longer has the values of `before`. */
+/** Returns `undefined` if the user was deleted, or if a value in `before` has changed. */
 export async function changeUser(
   tx: Tx,
   user: Partial<Pick<UserEntity, 'id' | 'username'>>,

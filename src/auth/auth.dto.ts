@@ -236,7 +236,7 @@ export class DeleteUserQueryDto {
   readonly keys: 'revoke' | 'keep' = 'revoke';
 }
 
-/** Longer than any valid name or password, so that a typing error is a wrong password instead of an invalid request. */
+/** Longer than any valid name or password, so that a typing error counts as a wrong password, not as invalid. */
 export const LONGEST_GUESS = 1_024;
 
 export class PrincipalDto extends PickType(ApiKeyDto, ['role', 'limits']) {

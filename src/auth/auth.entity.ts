@@ -28,7 +28,7 @@ export class UserEntity extends RowTimes {
   @Column({ type: 'text', nullable: true, select: false })
   readonly password_hash: string | null;
 
-  /** True while the generated password of the first start is in use. */
+  /** True while the user has the generated password of the first start. */
   @Column({ type: 'boolean', default: false })
   readonly password_made_up: boolean;
 
@@ -76,7 +76,7 @@ export class ApiKeyEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly revoked_at: Date | null;
 
-  /** Null for keys of the first start and for keys that those keys created. */
+  /** Null for keys of the first start, and for keys that were created with those keys. */
   @Column({ type: 'uuid', nullable: true })
   readonly owner_id: string | null;
 

@@ -2,7 +2,7 @@ import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/request.js';
 
-/** Gives no reason, so that an attacker does not learn which part of a guess was right. */
+/** Gives no reason, so that an attacker does not learn which part of the credentials was right. */
 export class UnauthorizedError extends AppError {
   constructor(message = 'A valid API key or session is required.') {
     super('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } });
@@ -37,16 +37,15 @@ export class OtherSiteError extends AppError {
   }
 }
 
-/** Audit record of a refused request. RefusalFilter adds the missing fields from the request. */
 export interface Refusal {
   readonly action: AuditAction;
-  /** Name of the caller. `undefined` for an unknown caller, whose record shows only the network. */
+  /** Name of the caller. `undefined` for an unknown caller: the audit record then shows only the network. */
   readonly actor?: string;
   readonly subject?: AuditSubject;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** RefusalFilter writes `refusal` into the audit trail and responds with the error `told`. */
+/** RefusalFilter writes `refusal` into the audit trail and sends the error `told` to the caller. */
 export class RefusedError extends AppError {
   constructor(
     readonly refusal: Refusal,

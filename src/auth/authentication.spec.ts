@@ -20,7 +20,7 @@ describe('originOf', () => {
     [{ origin: 'https://TRIAGE.example' }, 'same'],
     [{ origin: 'http://triage.example' }, 'other'],
     [{ origin: 'http://triage.example', protocol: 'http' }, 'same'],
-    // TLS ends at an untrusted proxy, so the service sees http.
+    // An untrusted proxy ends TLS, so the service sees http although the browser uses https.
     [{ origin: 'https://triage.example', protocol: 'http' }, 'same'],
     [{ origin: 'https://triage.example:8443' }, 'other'],
     [{ origin: 'https://triage.example:8443', host: 'triage.example:8443' }, 'same'],

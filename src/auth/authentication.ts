@@ -14,10 +14,7 @@ import '../platform/http/request.js';
 
 const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
 
-/**
- * Ignores the session cookie if the request has any Authorization header. Several Authorization headers are
- * malformed, because a proxy in front of the service may have checked another header than this service would.
- */
+/** Any Authorization header hides the cookie. Several are malformed: a proxy may have checked another header. */
 function credentialOf(request: FastifyRequest): Credential | undefined {
   const headers = request.raw.headersDistinct.authorization;
   if (headers === undefined) return sessionCredentialOf(request);
@@ -30,7 +27,7 @@ function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
   return token ? { kind: 'user', token } : undefined;
 }
 
-/** First guard: an unknown caller learns nothing and costs little. Handlers without an access rule are closed. */
+/** First guard, so that an unknown caller learns nothing and costs little. Rejects handlers without an access rule. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   private readonly metricsHash: Buffer | undefined;
@@ -61,12 +58,12 @@ export class AuthenticationGuard implements CanActivate {
     if (!credential) throw new UnauthorizedError();
     const verified = await this.credentials.verify(credential);
     if (!verified) {
-      // An expired session was not guessed, so it does not count as a failed attempt.
+      // A caller with an expired session did not guess the session, so the request does not count as a failed attempt.
       if (credential.kind === 'user') throw new UnauthorizedError();
       const limited = await this.failures.record('key', request.ip);
       throw unknownKey(limited ?? new UnauthorizedError());
     }
-    // A browser also sends the cookie with requests of pages of other sites.
+    // Browsers also send the cookie with requests from pages of other sites.
     if (credential.kind === 'user' && isUnsafe(request) && originOf(request) !== 'same') {
       const actor = verified.identity.name;
       throw new RefusedError({ action: 'auth.cross_origin_refused', actor }, new OtherSiteError());
@@ -74,10 +71,7 @@ export class AuthenticationGuard implements CanActivate {
     return this.principalOf(credential, verified, required);
   }
 
-  /**
-   * An invalid session counts as no session. Rejects forms of other sites before the rate limits, so that another site
-   * cannot use up the limit of a visitor. Programs send no origin.
-   */
+  /** Rejects forms of other sites before the rate limits, so that another site cannot use up a visitor's limit. */
   private async findVisitor(request: FastifyRequest): Promise<Principal | undefined> {
     if (isUnsafe(request) && originOf(request) === 'other') throw new OtherSiteError();
     const credential = sessionCredentialOf(request);
@@ -86,7 +80,7 @@ export class AuthenticationGuard implements CanActivate {
     return verified && this.principalOf(credential, verified, undefined);
   }
 
-  /** Works even while the database is down. Compares hashes, so that the time does not reveal the length of the token. */
+  /** Works without the database. Compares hashes, so that the response time does not reveal the length of the token. */
   private hasMetricsToken(request: FastifyRequest): boolean {
     const credential = credentialOf(request);
     return (
@@ -103,7 +97,7 @@ export class AuthenticationGuard implements CanActivate {
     throw credentialOf(request) ? unknownKey(error) : error;
   }
 
-  /** Each writing transaction of the principal reads the credential again. */
+  /** Returns a principal that reads the credential again in each writing transaction. */
   private principalOf(
     credential: Credential,
     { lookup, identity }: VerifiedCredential,
@@ -126,7 +120,7 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/** Runs after the guards that check the request itself: an invalid request is rejected first. */
+/** Runs after the guards that check the request itself, so that an invalid request is rejected as invalid first. */
 @Injectable()
 export class RoleGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -143,10 +137,10 @@ function unknownKey(told: AppError): RefusedError {
 
 const isUnsafe = ({ method }: FastifyRequest) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
-/** `unknown` if the request has neither header, as requests of programs. */
+/** `unknown` if the request has neither of the two headers, like the requests of programs. */
 type OriginVerdict = 'same' | 'other' | 'unknown';
 
-/** Only browsers send these headers, and pages cannot change them. */
+/** Reads Sec-Fetch-Site and Origin. Only browsers send these headers, and pages cannot change them. */
 export function originOf({
   protocol,
   host,
@@ -160,15 +154,12 @@ export function originOf({
 function isThisHost(origin: string, protocol: string, host: string): boolean {
   if (!URL.canParse(origin)) return false;
   const from = new URL(origin);
-  // Behind an untrusted proxy the service sees http while the browser sees https. Only the reverse is rejected.
+  // Behind an untrusted proxy, the service sees http although the browser uses https. So only the reverse is rejected.
   const weaker = protocol === 'https' && from.protocol !== 'https:';
   return from.host === host.toLowerCase() && !weaker;
 }
 
-/**
- * Browsers accept a cookie with the prefix `__Host-` only over https and only from this host, so no other host can plant
- * one. A trusted proxy reports the protocol: see TRUST_PROXY.
- */
+/** Browsers accept a `__Host-` cookie only over https and from this host, so no other host can set such a cookie. */
 const cookieName = ({ protocol }: FastifyRequest): string =>
   protocol === 'https' ? '__Host-its_session' : 'its_session';
 
@@ -179,7 +170,6 @@ export function sessionTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieName(request)];
 }
 
-/** The cookie lasts until the browser closes. The server ends the session independently. */
 export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string) {
   void reply.setCookie(cookieName(request), token, cookieOptions(request));
 }

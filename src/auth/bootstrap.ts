@@ -1,4 +1,4 @@
-// SQL: an advisory lock.
+// SQL: takes an advisory lock.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -28,10 +28,7 @@ const DETAILS = { role: 'admin', reason: 'first start' };
 const PASSWORD_BYTES = 18;
 const OWNER_ONLY = 0o600;
 
-/**
- * Creates the first user and the first API key. Never changes existing users and keys. Reports who can log in, and
- * reminds people to change the generated password of the first start, because that password is stored in a file.
- */
+/** Creates the first user and key, but changes no existing ones. Reminds people to change the generated password. */
 @Injectable()
 export class Bootstrap implements OnModuleInit {
   private readonly embedded: boolean;
@@ -53,12 +50,12 @@ export class Bootstrap implements OnModuleInit {
     const { bootstrapAdminApiKey, bootstrapAdminPassword, dataDir } = this.settings;
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
     await this.transactions.run(async (tx) => {
-      // Replicas that start at the same time wait here, and then find the user and key of the first replica.
+      // Replicas that start together wait here, and then find the user and the key of the first replica.
       await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`);
       const password = await this.makeUser(tx);
       const api_key = await this.makeKey(tx);
       if (!this.embedded || (password ?? api_key) === undefined) return;
-      // Before the commit: if the file cannot be written, nobody would know the credentials.
+      // Writes the file before the commit: if the file cannot be written, nobody would know the credentials.
       await mkdir(dataDir, { recursive: true });
       const credentials = { username: BOOTSTRAP_USER, password, api_key };
       const content = `${JSON.stringify(credentials, null, 2)}\n`;
@@ -69,10 +66,10 @@ export class Bootstrap implements OnModuleInit {
   private async makeUser(tx: Tx): Promise<string | undefined> {
     const given = this.settings.bootstrapAdminPassword;
     if (!given && !this.embedded) return undefined;
-    // Deleted users also count.
+    // Deleted users count as existing.
     const taken = given ? { username: BOOTSTRAP_USER } : {};
     if (await tx.getRepository(UserEntity).existsBy(taken)) return undefined;
-    // Checked only if the password is used: a weak password in an unused setting does no harm.
+    // Checks the password only if it is used: a weak password in an unused setting does no harm.
     const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
     if (weakness) throw new Error(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
@@ -131,10 +128,7 @@ export class Bootstrap implements OnModuleInit {
   }
 }
 
-/**
- * Creates an admin, or makes an existing user an enabled admin, for an operator who cannot log in. Returns
- * `undefined` if the name belonged to a deleted user, because names are never reused.
- */
+/** For an operator who cannot log in. Returns `undefined` for a deleted user, because names are never reused. */
 export async function ensureAdmin(
   dataSource: DataSource,
   audit: AuditLog,

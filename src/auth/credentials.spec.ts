@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionLostError } from '../platform/database/sqlstate.js';
 import { createKey, CredentialCache, hashOf, readKey, VALID_MS } from './credentials.js';
 
-/** A database with one table that counts reads. */
+/** Fake database table that counts its reads. */
 class Table {
   readonly rows = new Map<string, string>();
   readonly reads: (readonly string[])[] = [];
@@ -91,7 +91,7 @@ describe('CredentialCache', () => {
     table.delayMs = VALID_MS + 300;
     const first = cache.get('a');
     await sleep(VALID_MS + 100);
-    // The credential is revoked after the read, and requested while that read is still running.
+    // The row is deleted after the read. The second request comes while the first read has not returned.
     table.rows.delete('a');
     table.delayMs = 0;
     const second = cache.get('a');

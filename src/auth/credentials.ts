@@ -1,4 +1,4 @@
-// SQL: statements that run for each request or writing transaction, and a recursive query.
+// SQL: contains statements that run for each request or writing transaction, and a recursive query.
 import { Injectable, Logger } from '@nestjs/common';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { highestRole, lowerRoleSql, roleReachesSql } from '../platform/access/roles.js';
@@ -32,36 +32,33 @@ export function readKey(key: string) {
   return prefix === undefined ? undefined : { key, prefix, hash: hashOf(key) };
 }
 
-/** Returns the hexadecimal hash of a token, or `undefined` if the text is not a token. */
 export const sessionHashOf = (token: string): string | undefined =>
   SESSION_TOKEN.test(token) ? hashOf(token).toString('hex') : undefined;
 
 type Identity = Omit<Principal, 'requiredRole' | 'requireStillValid' | 'begin' | 'finish'>;
 
-/** A key or session, as last read from the database. */
 export interface VerifiedCredential {
-  /** Prefix of a key, or hexadecimal hash of the token of a session. */
+  /** Prefix of a key, or hexadecimal hash of a session token. */
   readonly lookup: string;
   readonly identity: Identity;
-  /** Of a key. A session is found by its hash. */
+  /** Hash of a key. Absent for a session, because a session is found by its hash. */
   readonly secretHash?: Buffer;
   readonly endsAt: Date | null;
   usedAt: Date | null;
 }
 
-/** A key is invalid while its owner is disabled. A key that was kept when its owner was deleted stays valid. */
+/** A key is invalid while its owner is disabled. If the owner was deleted but the key was kept, the key stays valid. */
 const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
   and not exists (select 1 from users o where o.id = k.owner_id and not o.enabled and o.deleted_at is null)`;
 const SESSION_IS_VALID = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
   and u.enabled and u.deleted_at is null`;
 
-/** Lower role of the key and its owner. A deleted owner counts with the last role. */
+/** The lower role: that of the key or that of its owner. For a deleted owner, the last role counts. */
 const EFFECTIVE_KEY_ROLE = lowerRoleSql(
   'k.role',
   '(select o.role from users o where o.id = k.owner_id)',
 );
 
-/** Keys with the prefixes `$1` and sessions with the token hashes `$2`. */
 const CREDENTIALS: Statement = {
   name: 'auth_credentials',
   text: `
@@ -77,7 +74,7 @@ const CREDENTIALS: Statement = {
       from sessions s join users u on u.id = s.user_id where s.token_hash = any ($2::bytea[]) and ${SESSION_IS_VALID}`,
 };
 
-/** The time conditions avoid a second write of the same use by other replicas. */
+/** The conditions on the time prevent other replicas from writing the same use again. */
 const NOTE_USED: Statement = {
   name: 'auth_note_used',
   text: `with used_keys as (
@@ -93,10 +90,10 @@ const idsOf = ({ id, sessionId }: CredentialId): [key: string | null, session: s
   sessionId === undefined ? [id, null] : [null, sessionId];
 
 /*
- * Tests if the first name and any of the other names belong to one person. The line of a name is the name, the
- * principal that created it, the creator of that principal, and so on. Two names belong to one person if the line of
- * either name contains the other, or if both lines contain the same user. The same key in both lines is not enough: a
- * key of the first start creates keys for many people.
+ * Tests whether the first name belongs to the same person as one of the other names. The line of a name contains the
+ * name, the principal that created it, the creator of that principal, and so on. Two names belong to one person if the
+ * line of one name contains the other name, or if both lines contain the same user. A key in both lines is not enough,
+ * because a key of the first start creates keys for many people.
  */
 const IS_AMONG: Statement = {
   name: 'auth_is_among',
@@ -114,24 +111,21 @@ const IS_AMONG: Statement = {
     ) as found`,
 };
 
-/** Maximum age of a read. A revocation must take effect within 1 s; the rest of that second is margin. */
+/** Maximum age of a cached read. A revocation must take effect within 1 s, so 200 ms remain as a margin. */
 export const VALID_MS = 800;
-/** Shorter than the statement timeout, so that a hanging database does not block requests for that long. */
+/** Shorter than the statement timeout, so that requests wait less for a hanging database. */
 const READ_TIMEOUT_MS = 3_000;
 const BATCH = 200;
 
 interface CachedRead<V> {
-  /** By the monotonic clock. */
+  /** Start of the read, as a time of the monotonic clock. */
   readonly askedAt: number;
   readonly result: Promise<V | undefined>;
 }
 
-/**
- * Caches credentials, found or missing, for less than 1 s, so that not every request reads the database. Concurrent
- * requests share one statement, and at most two statements run at a time.
- */
+/** Caches credentials, found or missing, for less than 1 s, so that not every request reads the database. */
 export class CredentialCache<V> {
-  /** In the order of `askedAt`. */
+  /** Reads in the order of `askedAt`. */
   private readonly known = new Map<string, CachedRead<V>>();
   private readonly reads: Batcher<string, V | undefined>;
 
@@ -160,7 +154,7 @@ export class CredentialCache<V> {
     }
   }
 
-  /** Later requests read again, and do not use the result of a read in progress. */
+  /** Empties the cache. Later requests read again, and do not use the result of a read in progress. */
   clear(): void {
     this.known.clear();
   }
@@ -174,14 +168,11 @@ const MINUTE = 60_000;
 
 export interface Credential {
   readonly kind: Principal['kind'];
-  /** Empty if the Authorization header is malformed. */
+  /** The token is empty if the Authorization header is malformed. */
   readonly token: string;
 }
 
-/**
- * Verifies credentials without a database read per request: see docs/adr/0007. Stores the last use of each credential
- * at most once per minute, without delaying requests.
- */
+/** Verifies credentials without a read per request: see docs/adr/0007. Stores the last use once per minute. */
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger(Credentials.name);
@@ -202,22 +193,18 @@ export class Credentials {
     if (known.endsAt && known.endsAt <= now) return undefined;
     if (!known.usedAt || now.getTime() - known.usedAt.getTime() >= MINUTE) {
       known.usedAt = now;
-      // The next use is stored again.
       const warn = (err: unknown) => this.logger.warn({ err }, 'A last use was not stored.');
       this.noteUsed(known.identity).catch(warn);
     }
     return known;
   }
 
-  /**
-   * Reads all credentials again, after a change of any of them. The change takes effect immediately on this replica,
-   * and within 1 s on the other replicas.
-   */
+  /** Must be called after a change of a credential. Other replicas notice the change within 1 s. */
   forget(): void {
     this.cache.clear();
   }
 
-  /** Finds valid credentials by their `lookup`. A transaction sees the present state. */
+  /** Finds valid credentials by their `lookup`. With `tx`, reads the current state, not the cache. */
   async find(lookups: readonly string[], tx?: Tx): Promise<Map<string, VerifiedCredential>> {
     const isPrefix = (lookup: string) => lookup.length === PREFIX_LENGTH;
     const hashes = lookups.filter((lookup) => !isPrefix(lookup));
@@ -228,7 +215,7 @@ export class Credentials {
     return new Map(rows.map((row) => [row.lookup, row]));
   }
 
-  /** True if any of the names belongs to the person of the caller. Names are never reused, so old records count too. */
+  /** Returns true if a name belongs to the caller's person. Names are never reused, so old records count too. */
   async isAmong(
     tx: Tx,
     { name, person }: Pick<Principal, 'name' | 'person'>,
@@ -245,10 +232,7 @@ export class Credentials {
   }
 }
 
-/**
- * SQL condition for a statement that writes for several callers: all credentials are valid and give the required
- * role. If the condition is false, call `Principal.begin` for each caller to find the invalid credential.
- */
+/** SQL for a write of several callers. If false, call `Principal.begin` for each to find the invalid credential. */
 export function credentialsStillValid(firstParameter = 1): string {
   const [keys, sessions, role] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
   const required = `${role}::text`;

@@ -24,7 +24,7 @@ describe('weaknessOf', () => {
     'xxxxxxxxxxxx',
     'x'.repeat(256),
     'changeme1234',
-    // Full-width characters, as some keyboards type them.
+    // Full-width characters, which some keyboards type.
     '\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff441234',
   ])('rejects %j as too easy to guess', async (password) => {
     expect(await weaknessOf(password, 'somebody')).toContain('too easy to guess');
@@ -66,7 +66,7 @@ describe('weaknessOf', () => {
     'zw\u00f6lf zeichen \ufb01n',
     'kV9#mq2!Lx7w',
     'Jonathan met 14 blue herons',
-    // Eight characters besides the name are judged as usual.
+    // At least eight characters remain without the user name, so the usual rules apply.
     'archer-kV9#mq2!',
   ])('accepts %j', async (password) => {
     expect(await weaknessOf(password, 'jonathan.archer')).toBeUndefined();
@@ -82,7 +82,7 @@ describe('hasPermittedLength', () => {
     ['\u{1f600}'.repeat(11), false],
     ['\u{1f600}'.repeat(12), true],
     ['\u{1f600}'.repeat(256), true],
-    // Eleven characters, in any composition.
+    // Eleven visible characters, each of two code points.
     ['e\u0301'.repeat(11), false],
     // 256 characters of two UTF-16 units each.
     ['\u{11099}\u{110ba}'.repeat(256), true],

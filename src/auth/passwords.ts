@@ -9,21 +9,19 @@ import { WeakPasswordError } from './auth.errors.js';
 import type { UserEntity } from './auth.entity.js';
 import { Refusals } from './refusals.js';
 
-/* Rules for new passwords: length, and resistance to guessing. Passwords of login attempts are not checked. */
-
 export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 256;
 
 /** zxcvbn calls this score "safely unguessable": guessing takes more than 10^8 attempts. */
 const GOOD_SCORE = 3;
-/** Checking long passwords is slow, and a password with a strong beginning is strong. */
+/** Only these characters are checked: the check is slow, and a password with a strong beginning is strong. */
 const JUDGED_CHARACTERS = 48;
 const MOST_SUBSTITUTIONS = 16;
 const SHORTEST_NAME_PART = 3;
 const SITE_WORDS = ['incident', 'triage', 'service', 'security', 'soc', 'response', 'alert'];
 const LEAST_BESIDE_WORDS = 8;
 
-/** Keyboards and systems encode the same password differently, for example with composed letters. */
+/** Keyboards encode the same password differently, for example an accented letter as one or two code points. */
 const normalised = (password: string): string => password.normalize('NFKC');
 
 /** Counts visible characters, not UTF-16 units. */
@@ -33,7 +31,7 @@ export function hasPermittedLength(password: unknown): password is string {
   return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;
 }
 
-/** Loaded at the first use: the dictionary takes about 25 MB, and most replicas never need it. */
+/** Loads the dictionary at its first use: it takes about 25 MB of memory, and most replicas never need it. */
 let zxcvbn: Promise<ZxcvbnFactory> | undefined;
 
 async function loadZxcvbn(): Promise<ZxcvbnFactory> {
@@ -43,7 +41,6 @@ async function loadZxcvbn(): Promise<ZxcvbnFactory> {
   return new core.ZxcvbnFactory({ dictionary, graphs, ...bounds });
 }
 
-/** Returns why a password is too easy to guess, or `undefined`. */
 export async function weaknessOf(password: string, username: string): Promise<string | undefined> {
   const text = normalised(password);
   const nameWords = [username, ...username.split(/[._@-]+/)].filter(
@@ -59,7 +56,7 @@ export async function weaknessOf(password: string, username: string): Promise<st
   return 'is too easy to guess: it is a common password, or consists of common words and patterns';
 }
 
-/** OWASP recommendation for Argon2id. Takes about 60 ms on one core of 2026. */
+/** OWASP recommendation for Argon2id. One hash takes about 60 ms on a CPU core of 2026. */
 const COST = { m: 19_456, t: 2, p: 1 };
 
 const PREFIX = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}`;
@@ -95,12 +92,12 @@ function derive(password: string, nonce: Buffer, { m, t, p }: typeof COST): Prom
   });
 }
 
-/** Each check takes 19 MiB and one of the few threads that Node.js also uses for files and DNS. */
+/** Maximum concurrent checks. Each takes 19 MiB and one of the few threads that Node also uses for files and DNS. */
 const AT_A_TIME = 2;
-/** About 10 s of work: the longest acceptable wait for a login. */
+/** Maximum waiting checks: about 10 s of work, which is the longest acceptable wait for a login. */
 const MOST_WAITING_CHECKS = 300;
 
-/** Compared for unknown users: this hash has the current cost, and no password matches it. */
+/** Hash to compare with the password of an unknown user. It has the current cost, and no password matches it. */
 const HASH_OF_NOBODY = `${PREFIX}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 export interface LoginUser extends UserEntity {
@@ -110,18 +107,14 @@ export interface LoginUser extends UserEntity {
 
 interface PasswordGuess {
   readonly address: string;
-  /** Counts failures from unknown networks, even if no user has this name. */
+  /** Name under which failures from unknown networks are counted, even if no user has this name. */
   readonly account: string;
   readonly password: string;
-  /** `undefined` if the user does not exist. The check then takes the same time. */
+  /** `undefined` if the user does not exist. The check takes the same time in that case. */
   readonly user: LoginUser | undefined;
 }
 
-/**
- * Hashes and verifies passwords, two at a time. Limits failures per address. Also limits failures per account, from
- * networks where the user has never logged in. So guessing is slow from any number of addresses, and the owner can
- * still log in. See docs/adr/0008.
- */
+/** Limits failures per address, and failures per account from networks new to the user: see docs/adr/0008. */
 @Injectable()
 export class Passwords {
   private readonly places = new Semaphore(AT_A_TIME, {
@@ -134,10 +127,7 @@ export class Passwords {
     private readonly refusals: Refusals,
   ) {}
 
-  /**
-   * Rejects a weak password. `field` is the request field with the password. Takes priority over login checks, so that
-   * strangers cannot delay logged-in users.
-   */
+  /** Goes before waiting login checks, so that strangers cannot delay logged-in users. `field` is the request field. */
   async hashChosen(username: string, password: string, field = 'password'): Promise<string> {
     const weakness = await weaknessOf(password, username);
     if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
@@ -148,12 +138,11 @@ export class Passwords {
   async verify(guess: PasswordGuess): Promise<boolean> {
     await this.requireUnblocked(guess);
     const check = async (): Promise<boolean> => {
-      // Checked again: concurrent guesses all pass the first check before any of them fails.
+      // Checks the limits again, because concurrent guesses all pass the first check before any of them fails.
       await this.requireUnblocked(guess);
       const stored = guess.user?.password_hash;
       const matches = await passwordMatches(guess.password, stored ?? HASH_OF_NOBODY);
       const right = matches && Boolean(stored);
-      // The right password of a disabled user counts as a failure.
       if (right && guess.user?.enabled) return true;
       await this.requireUnblocked(guess, true);
       const reason = right ? 'disabled' : stored ? 'wrong_password' : 'unknown_user';
@@ -181,7 +170,7 @@ export class Passwords {
   }
 }
 
-/** The loopback address is trusted, so that an owner can log in from the machine before any other login. */
+/** Trusts the loopback address, so that an owner can log in on the machine itself before any other login. */
 function isTrustedAddress({ user, address }: PasswordGuess): boolean {
   return user?.known === true || isLoopback(address);
 }

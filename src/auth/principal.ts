@@ -15,20 +15,16 @@ import { RefusedError, UnauthorizedError } from './auth.errors.js';
 export interface Principal extends Caller {
   readonly kind: 'key' | 'user';
   readonly id: string;
-  /** Role required by the handler; `undefined` if every role is allowed. */
+  /** Role that the handler requires. `undefined` if the handler accepts every role. */
   readonly requiredRole: Role | undefined;
-  /**
-   * Name of the user behind the principal. For a key: the user who created the key, directly or through another key;
-   * without such a user, the key itself.
-   */
+  /** Person behind the principal: the user, or the owner of the key. Without an owner, the name of the key. */
   readonly person: string;
-  /** Id of that user. `undefined` for a key without a user. */
+  /** Id of the user behind the principal. `undefined` for a key without an owner. */
   readonly personId?: string;
-  /** Rejects if the key or session has ended since the request arrived, for requests that wait. */
+  /** For requests that wait: rejects if the key or session has become invalid since the request arrived. */
   requireStillValid(): Promise<void>;
 }
 
-/** Guards ensure that the principal exists if a role is required. */
 export const CurrentPrincipal = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal => {
     const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
@@ -37,10 +33,7 @@ export const CurrentPrincipal = createParamDecorator(
   },
 );
 
-/*
- * The permissions of a caller depend on the role only. Guards check permissions before a request costs anything.
- * Transactions check them again with the role at that time.
- */
+/* Guards check the role before a request costs anything. Transactions check it again, with the current role. */
 
 export function requireRole({ name, role }: Pick<Principal, 'name' | 'role'>, required: Role) {
   if (roleReaches(role, required)) return;

@@ -18,10 +18,7 @@ import { routeOf } from '../platform/http/known-routes.js';
 import { type Refusal, RefusedError } from './auth.errors.js';
 
 const MINUTE = 60_000;
-/**
- * Maximum rows per minute and replica. Each principal, each user whose account was tried and each network of strangers
- * has a separate share. Strangers also share one limit, because the number of strangers is unlimited.
- */
+/** Maximum rows per minute and replica for one principal, one attacked account or one network of strangers. */
 const MOST_OF_ONE = 20;
 const MOST_OF_STRANGERS = 300;
 
@@ -41,10 +38,7 @@ interface Unwritten {
 /** Actor of unknown callers in the audit trail. User names contain no colon, so no user has this name. */
 const actorAt = (address: string): string => `address:${address}`;
 
-/**
- * Writes refusals into the audit trail without flooding it. Counts refusals beyond the limits or during a database
- * outage, and writes the count at the end of the minute.
- */
+/** Refusals beyond the limits, or during a database outage, are only counted, so that the trail is not flooded. */
 @Injectable()
 export class Refusals implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(Refusals.name);
@@ -75,7 +69,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     await this.write('principal', actor, { actor, action, subject, details: more });
   }
 
-  /** Records an unknown caller without any content of the request. The response does not wait for the record. */
+  /** Records no content of a request of an unknown caller. The response does not wait for the record. */
   ofStranger({ action, subject, details }: Refusal, address: string): void {
     const network = networkOf(address);
     const entry = { actor: actorAt(network), action, subject, details };
@@ -89,7 +83,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     await this.ofAccount(username, networkOf(address), entry);
   }
 
-  /** Omits the addresses, because each guess for the account may come from another address. */
+  /** Records the limit without addresses, because each guess for the account may come from another address. */
   ofAccountLimit(username: string | undefined): void {
     void this.ofAccount(username, 'unknown', { actor: 'system', action: 'auth.login_limited' });
   }
@@ -118,7 +112,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     const record = { ...entry, subject: entry.subject ?? { type, id: name } };
     if (hasRow && (await this.insert([record]))) return;
     const now = this.clock.now().toISOString();
-    // If the share has no row, only the number is recorded, because the number of stranger names is unlimited.
+    // If the share has no row yet, only the count is recorded, without the name. Strangers can use any number of names.
     const subject = { type, id: rowsOf(own) > 0 ? name : 'several' };
     this.addUnwritten({ refusals: entry.action, subject, left_out: 1, from: now, to: now });
   }
@@ -143,7 +137,6 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     unwritten.forEach((one) => this.addUnwritten(one));
   }
 
-  /** Returns `false` if the insert failed. The caller is refused in any case. */
   private async insert(entries: readonly AuditEntry[]): Promise<boolean> {
     try {
       await this.transactions.run((tx) => this.audit.record(tx, ...entries));
@@ -156,7 +149,7 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Guards, services and transactions that refuse need not know the request. `Passwords` records failed logins. */
+/** Records refusals, so that other code need not know the request. `Passwords` itself records failed logins. */
 @Injectable()
 @Catch(RefusedError)
 export class RefusalFilter implements ExceptionFilter {
@@ -164,7 +157,7 @@ export class RefusalFilter implements ExceptionFilter {
 
   constructor(private readonly refusals: Refusals) {}
 
-  /** Responds to a known caller after the record is written, and to a stranger before. */
+  /** Responds to a known caller after the record is written, and to a stranger without this wait. */
   async catch(error: RefusedError, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const { refusal } = error;

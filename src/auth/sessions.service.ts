@@ -1,4 +1,4 @@
-// SQL: changes that return values of the changed row, and statements that delete old rows.
+// SQL: runs changes that return values of the changed row, and deletes old rows.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, Raw } from 'typeorm';
 import { AuditLog } from '../audit/audit-log.js';
@@ -25,7 +25,6 @@ import type { Principal } from './principal.js';
 import { changeUser, endSessionsOf, userEntry } from './accounts.service.js';
 
 const PRUNE_SECONDS = 600;
-/** Browsers send shorter texts. */
 const LONGEST_AGENT = 256;
 const KEPT_DAYS = 180;
 
@@ -33,10 +32,7 @@ const FIND_USER = `
   select u.*, exists (select from known_networks where user_id = u.id and network = $2) as known
   from users u where u.username = $1`;
 
-/**
- * Begins a session, and stores the network of the login. Attempts from stored networks are accepted while other networks
- * are limited, so that guessing does not lock the user out. Locks the user until the transaction ends.
- */
+/** Stores the network, from which the user can log in while guesses from other networks are blocked. Locks the user. */
 const BEGIN_SESSION = `
   with login as (
     update users set last_login_at = now()
@@ -71,11 +67,10 @@ const NOBODYS_NAME = '-';
 interface LoginOrigin {
   readonly address: string;
   readonly userAgent?: string;
-  /** Of the session that ends, so that an attacker cannot plant a session before the login. */
+  /** Token of an earlier session, which the login ends, because an attacker may have planted that session. */
   readonly formerToken?: string;
 }
 
-/** What users do for themselves: log in and out, end their sessions, change their password. */
 @Injectable()
 export class SessionsService implements OnModuleInit {
   constructor(
@@ -95,7 +90,7 @@ export class SessionsService implements OnModuleInit {
     await this.dataSource.query(PRUNE);
   }
 
-  /** Responds to unknown users, disabled users and wrong passwords in the same way and time. */
+  /** Gives the same response in the same time for unknown users, disabled users and wrong passwords. */
   async logIn(username: string, password: string, origin: LoginOrigin) {
     const { address } = origin;
     // Mobile keyboards start a text with a capital letter.
@@ -115,7 +110,7 @@ export class SessionsService implements OnModuleInit {
     return user;
   }
 
-  /** Returns `undefined` if the user was disabled or deleted, or the password was changed, since the check. */
+  /** Returns `undefined` if the user was disabled or deleted, or got another password, after the check. */
   async begin(
     user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>,
     { address, userAgent, formerToken }: LoginOrigin,
@@ -154,7 +149,7 @@ export class SessionsService implements OnModuleInit {
     const password_hash = user?.password_hash;
     if (!password_hash) throw new UnauthorizedError();
     const wrong = new InvalidCredentialsError('The current password');
-    // Counted separately from logins, so that strangers who guess passwords at the login do not block this change.
+    // Counted separately, so that strangers who guess passwords at the login do not block this change.
     const account = `${name} in a session`;
     const guess = { address, account, password: current_password, user };
     if (!(await this.passwords.verify(guess))) throw wrong;
@@ -173,7 +168,7 @@ export class SessionsService implements OnModuleInit {
     }, caller);
   }
 
-  /** An API key has no sessions: its id is not the id of a user. */
+  /** Lists no sessions for an API key, because its id is not the id of a user. */
   async listOwn(caller: Principal, query: SessionQueryDto): Promise<Page<Session>> {
     const idleSince = `now() - interval '${IDLE_HOURS} hours'`;
     return await findPage(this.dataSource.getRepository(SessionEntity), query, {

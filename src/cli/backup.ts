@@ -29,7 +29,7 @@ async function main(): Promise<void> {
 
   const settings = loadSettings();
   const { databaseUrl, dataDir } = settings;
-  // Opening a missing embedded database would create an empty database and back it up.
+  // If the embedded database is missing, opening it would create an empty database, which would then be backed up.
   if (databaseUrl === undefined && !existsSync(join(dataDir, 'postgres'))) {
     throw new Error(
       `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL to the value that the service uses.`,
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
       url: server.ownerUrl,
       schema,
       file,
-      // Ended sessions must not become valid again.
+      // A restored backup must not make ended sessions valid again.
       excludedTables: ['sessions'],
       keyIds: async (manager) => {
         const needed = await neededKeys(manager);

@@ -14,7 +14,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Joins the running PostgreSQL server of the service if the database is embedded. */
+/** Opens the database for a command. If the database is embedded, uses the PostgreSQL server of the running service. */
 export async function withDatabase<T>(
   settings: Settings,
   work: (database: OpenDatabase) => Promise<T>,

@@ -33,7 +33,6 @@ async function main(): Promise<void> {
 
   const settings = loadSettings();
   const manifest = await readBackup(file);
-  // Checked before any change, because without its key the backup is useless.
   if (!withoutKey) requireKeys(manifest.key_ids, givenSecretKeys(settings), file);
   const server = await reachServer(settings, () => undefined, true);
   try {

@@ -1,4 +1,4 @@
-// SQL: a restore compares with temporary tables.
+// SQL: compares the restored tables with temporary tables.
 import { stringify } from 'yaml';
 import { shownActionId } from '../actions/action.js';
 import {
@@ -26,10 +26,7 @@ interface RestoreChoices {
 
 const MOST_NAMED = 50;
 
-/**
- * Loads the backup, preserves the changes that a restore must not undo, unless `asItWas`, and ends the work in progress.
- * Returns a report for people.
- */
+/** Also ends the work in progress. Unless `asItWas` is set, keeps the changes that a restore must not undo. */
 export async function restoreService(
   tx: Tx,
   { inUse, load }: Restore,
@@ -49,7 +46,7 @@ export async function restoreService(
   const { failed, lost } = await carryActionsOverRestore(tx);
   const unsent = await endDeliveriesOfBackup(tx);
   const disabled = quiet ? await disableChannels(tx) : 0;
-  // Needed even if the backup is older than these keys: they seal new values.
+  // Adds the keys in use even if the backup is older than these keys, because they encrypt new values.
   if (!withoutKey) await addKeys(tx, keysInUse);
   const log = withoutKey
     ? undefined
@@ -71,7 +68,7 @@ export async function restoreService(
   if (log) {
     const subject = { type: 'database', id: created_at };
     await log.record(tx, { actor: 'system', action: 'database.restored', subject, details });
-    // The restored trail ends before the last known entry, which would count as tampering.
+    // The restored trail lacks the newest entries. Without an acceptance, this would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
   return `Restored ${rows} rows of ${tables.length} tables. All users must log in again.\n${stringify(details)}`;
@@ -87,7 +84,6 @@ const NOTES = [
   'create temporary table users_before on commit drop as select id, enabled, deleted_at from users',
 ];
 
-/** Statements in the order of execution. Each key is the name of the count in the record `database.restored`. */
 const CHANGES = {
   api_keys_kept_revoked: `
     update api_keys now set revoked_at = before.revoked_at from keys_before before
@@ -104,7 +100,7 @@ export async function noteAccessBeforeRestore(tx: Tx): Promise<void> {
   for (const statement of NOTES) await tx.query(statement);
 }
 
-/** Revokes access again that was revoked before the restore. Returns the number of changes by name, without zeros. */
+/** Repeats revocations that the backup does not contain. Returns the number of changes by name, without zeros. */
 export async function carryAccessOverRestore(tx: Tx): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const [name, statement] of Object.entries(CHANGES)) {

@@ -1,4 +1,4 @@
-// SQL for the read of all connectors, which every action request needs.
+// SQL: the read of all connectors, which every action request needs.
 import { Injectable, Logger } from '@nestjs/common';
 import { join } from 'node:path';
 import { Column, DataSource, Entity } from 'typeorm';
@@ -24,7 +24,7 @@ export class ConnectorEntity extends TargetRow {
   @Column({ type: 'integer' })
   readonly priority: number;
 
-  /** Result of the last check, like the next three columns; null before the first check. */
+  /** Result of the last check. Null before the first check, like the next three columns. */
   @Column({ type: 'text', nullable: true })
   readonly health: Exclude<ComponentStatus, 'disabled'> | null;
 
@@ -42,7 +42,7 @@ export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 't
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 
-/** True if the connector serves no action, so that actions do not look completed after the last real connector was disabled. */
+/** True for a simulator if a real connector exists, even a disabled one: simulated actions would look completed. */
 export function standsBy(row: Typed, all: readonly Typed[]): boolean {
   const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.simulate !== undefined;
   return isStandIn(row) && !all.every(isStandIn);
@@ -63,7 +63,6 @@ export class ConnectorRegistry extends TargetRows<ConnectorEntity> {
   readonly subject = 'connector';
   private readonly logger = new Logger(ConnectorRegistry.name);
   private readonly readAll: Statement;
-  /** Concurrent reads share one statement, which starts after the last of these reads was requested. */
   private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {
     const rows = await this.statements.rows<ConnectorEntity>(this.readAll);
     return readers.map(() => rows);

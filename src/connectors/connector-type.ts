@@ -35,7 +35,7 @@ export type Outcome = {
 } & (
   | { readonly kind: 'done'; readonly data?: Values }
   | { readonly kind: 'refused' }
-  /** The vendor is still executing the action. The handle, which is stored as JSON, is used to poll its progress. */
+  /** The vendor is still executing the action. The handle identifies the operation in polls and is stored as JSON. */
   | { readonly kind: 'accepted'; readonly handle: Values }
 );
 
@@ -47,7 +47,7 @@ export const accepted = (message: string, handle: Values): Outcome => ({
 });
 export const refused = (message: string) => ({ kind: 'refused', message }) as const;
 
-/** Stores whether the action changed the target, if known. A rollback does not change an unchanged target. */
+/** Stores whether the action changed the target, if known. If it did not, a rollback changes nothing either. */
 export function marked(outcome: Outcome, changed: unknown): Outcome {
   if (typeof changed !== 'boolean' || outcome.kind === 'refused') return outcome;
   return outcome.kind === 'done'
@@ -60,7 +60,7 @@ interface Preview {
   readonly message: string;
 }
 
-/** One action type. The client `vendor` has a gate for `send` and `preview`. After a RefusedError, the action had no effect. */
+/** Implementation of an action type. `vendor` has a gate in `send` and `preview`. RefusedError means no effect. */
 export interface ActionDefinition<Vendor> {
   readonly idempotent?: true;
   send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
@@ -79,10 +79,10 @@ export interface ConnectorType<
   /** Returns a factory of clients for this configuration. A client without a gate only reads. */
   connect(config: ConfigOf<Schema>, outbound: Outbound): (gate?: Gate) => Vendor;
   readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<NoInfer<Vendor>>>>>;
-  /** Replaces `actions` and their `idempotent`, if they depend on the configuration. */
+  /** `provides` replaces the keys of `actions`, and the next method `idempotent`, if the configuration decides them. */
   provides?(config: ConfigOf<Schema>): readonly ActionTypeName[];
   idempotent?(config: ConfigOf<Schema>, type: ActionTypeName): boolean;
-  /** Returns `undefined` if the action must be executed. Simulators serve only if no connector of another type exists. */
+  /** `undefined`: the action must be executed. Simulators serve only if no connector of another type exists. */
   simulate?(
     config: ConfigOf<Schema>,
     type: ActionTypeName,
@@ -131,7 +131,7 @@ export function connectorOf(
         async () => await type.actions[call.type]?.preview?.(client(gate), call),
         (message) => ({ message }),
       ),
-    // The kill switch stops neither `poll` nor `probe`. `probe` is absent if the vendor cannot be asked.
+    // The kill switch stops neither `poll` nor `probe`. Without `probe`, the connector cannot ask about outcomes.
     poll: async (handle: Values, call: ActionCall): Promise<Outcome> =>
       marked(await action(call).poll!(client(), handle, call), handle['changed']),
     ...(Object.values(type.actions).some((one) => 'ask' in one) && {

@@ -59,7 +59,6 @@ export class ConnectorDto extends ShownTarget {
   readonly last_checked_at?: Date;
 }
 
-/** A connector without a check is not shown as healthy. */
 const statusOf = ({ enabled, health }: ConnectorEntity): ComponentStatus =>
   enabled ? (health ?? 'degraded') : 'disabled';
 

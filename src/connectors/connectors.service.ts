@@ -72,7 +72,7 @@ export class ConnectorsService
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    // With an own database, the operator sets up connectors.
+    // With an external database, operators create their connectors.
     if (this.settings.databaseUrl === undefined) await this.createFirstSandbox();
   }
 
@@ -125,13 +125,13 @@ export class ConnectorsService
     result: TargetTest,
   ): Promise<void> {
     const row = await this.rows.row(id, tx);
-    // The connector was changed or deleted during the check.
+    // The connector was changed or deleted during the check, so the result no longer applies.
     if (row?.version !== version) return;
     const { name, type, enabled, unhealthy_reported_at: since } = row;
-    // A test without the lost secrets must not hide that the secrets are lost.
+    // The health must still show that the secrets are lost, even if a test without secrets succeeds.
     if (!enabled && row.health_message === SECRETS_LOST) return;
     const { success, message, latency_ms } = result;
-    // Compares with the last report, because a connector with a new configuration has no last check.
+    // Compares with the last reported change of health, because a connector with a new configuration has no last check.
     const isTurn = enabled && success === (since !== null);
     await tx.getRepository(ConnectorEntity).update(id, {
       health: !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy',

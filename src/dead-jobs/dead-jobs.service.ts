@@ -1,4 +1,4 @@
-// SQL: one group by for all lanes, and the pages of dead work.
+// SQL: counts all lanes with one group by, and reads the pages of dead work.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
@@ -19,7 +19,7 @@ import type { DeadJobDto, DeadJobsQueryDto } from './dead-jobs.dto.js';
 
 type Counts = Readonly<Record<'waiting' | 'active' | 'dead', number>>;
 
-/** Omits timers, and kinds that have their own gauges. */
+/** Omits timers, and kinds of work that have their own gauges. */
 const COUNTS: Statement = {
   name: 'work_counts',
   text: `
@@ -57,7 +57,6 @@ const PRUNE: Statement = {
   text: `delete from work where died_at < now() - interval '${KEPT_DAYS} days'`,
 };
 
-/** Counts of background work, and dead work, for operators. */
 @Injectable()
 export class DeadJobsService implements OnModuleInit {
   constructor(
@@ -85,7 +84,7 @@ export class DeadJobsService implements OnModuleInit {
     return { items, total: counted!.total };
   }
 
-  /** Throws `invalid_state` if the kind has stored the failure (see `gaveUp` of Kind). */
+  /** Throws `invalid_state` if the kind of the work has stored the failure (see `gaveUp` of Kind). */
   async requeue(caller: Principal, id: string, idempotency: Participant<string>): Promise<string> {
     const requeue = async (tx: Tx): Promise<string> => {
       const found = isUuid(id) ? await this.statements.rowsIn(tx, REQUEUE, [id]) : [];
@@ -111,7 +110,7 @@ export class DeadJobsService implements OnModuleInit {
     await this.statements.rows(PRUNE);
   }
 
-  /** Dead jobs need an operator but block no other job, so they do not make the queue unhealthy. */
+  /** Dead jobs need an operator but block no other job. So they do not make the queue unhealthy. */
   private async health(): Promise<ComponentHealth> {
     if (!this.work.started) {
       return { status: 'degraded', message: 'The job queue has not started yet.' };

@@ -1,4 +1,4 @@
-// SQL: the check is a function of the database.
+// SQL: calls a database function that checks writes.
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { clockAheadMs } from '../platform/clock.js';
@@ -15,7 +15,7 @@ import { type DatabaseObstacle, OBSTACLES } from './health.dto.js';
 
 const CLOCK_PAUSE_MS = 10_000;
 const MEASURED_WITHIN_MS = 60_000;
-/** An offset that affects other functions: certificates, vendor tokens and times in the log. */
+/** Difference between two clocks that affects certificates, vendor tokens and times in the log. */
 const DEGRADED_FROM_MS = 30_000;
 
 function offsetSeconds(): number | undefined {
@@ -44,7 +44,7 @@ const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
 const KILL_SWITCH_UNREADABLE =
   'The kill switch cannot be read, so it counts as on: no action, look-up or model call starts.';
 
-/** Checks the database with its clock, the kill switch and Redis, which only counts the rate limits of all replicas. */
+/** Checks the database and its clock, the kill switch, and Redis, which only counts the limits of all replicas. */
 @Injectable()
 export class HealthChecks implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Database');
@@ -97,7 +97,7 @@ export class HealthChecks implements OnModuleInit, OnModuleDestroy {
 
   private async switchHealth(): Promise<ComponentHealth> {
     const state = await this.readSwitch();
-    // Omits `active`, because a database outage must not look like an activation.
+    // Omits `active`, so that a database outage does not look like an activation.
     if (!state) return { status: 'degraded', message: KILL_SWITCH_UNREADABLE };
     const { active, reason } = state;
     if (!active) return { status: 'healthy', active };

@@ -34,10 +34,6 @@ const HealthRead = (
 const WORKS = 'The service works. Some components may be impaired.';
 const FAILS = 'The service does not work.';
 
-/**
- * Health operations for one base path: at the root for probes without a key, and under /api with a key. `access` guards
- * liveness, readiness and overall health.
- */
 function HealthReads(access: Access) {
   abstract class Reads {
     @Inject(HealthService)
@@ -111,7 +107,7 @@ function withStatus<T extends HealthDto>(reply: FastifyReply, health: T): T {
 @Controller()
 export class HealthController extends HealthReads('public') {}
 
-/** All operations under /api, including /api/live, require a key and so the database. */
+/** All operations under /api, even /api/live, require a key. So they need the database. */
 @ApiTags(TWINS_UNDER_API)
 @Controller('api')
 export class ApiHealthController extends HealthReads('operations') {}

@@ -20,7 +20,6 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 
-/** Reasons why the service does not accept requests: the word in `/ready`, and a sentence for people. */
 export const OBSTACLES = {
   database: {
     unreachable: 'The database cannot be reached.',
@@ -60,10 +59,7 @@ class LlmFailureDto {
 const Count = (description: string) => WholeNumber({ optional: true, min: 0, description });
 const Names = (description: string) => Texts({ optional: true, description });
 
-/**
- * Component with further fields, which are absent if its check failed early. Each component repeats all fields in one schema,
- * because some generators omit inherited fields.
- */
+/** Schema of a component with further fields. Repeats all fields, because some generators omit inherited fields. */
 function component(name: string, fields: Readonly<Record<string, PropertyDecorator>>) {
   const dto = { [`${name}ComponentDto`]: class extends ComponentHealthDto {} };
   const type = dto[`${name}ComponentDto`]!;

@@ -17,7 +17,7 @@ import type { DatabaseObstacle, DetailedHealthDto, HealthDto, Obstacles } from '
 
 const CHECK_TIMEOUT_MS = 2_000;
 const FAILED = { status: 'unhealthy', message: 'The check failed or took too long.' } as const;
-/** Concurrent probes share one check. */
+/** Time for which a check result is used again. Concurrent probes share one check. */
 export const CHECK_CACHE_MS = 500;
 
 @Injectable()
@@ -40,7 +40,7 @@ export class HealthService {
     const isIn = (...statuses: readonly string[]) =>
       Object.values(components).some(({ status }) => statuses.includes(status));
     const isImpaired = isIn('unhealthy', 'degraded');
-    // The other components only impair the service.
+    // Failures of other components only impair the service.
     const isDown = components.database.status === 'unhealthy';
     return {
       status: isDown ? 'unhealthy' : isImpaired ? 'degraded' : 'healthy',
@@ -55,7 +55,6 @@ export class HealthService {
     return { status, version, uptime_seconds };
   }
 
-  /** Returns the reasons why the service does not accept requests; empty if it is ready. */
   async obstacles(): Promise<Obstacles> {
     if (this.draining.begun) return { service: 'stopping' };
     const { status, obstacle } = (await this.check(['database'])).database;
@@ -77,7 +76,7 @@ export class HealthService {
     return Object.fromEntries(found) as Record<Name, ComponentHealth>;
   }
 
-  /** The cache of Terminus uses the wall clock. If the clock is set to an earlier time, entries stay longer in the cache. */
+  /** Replaces the cache of Terminus, which keeps entries for too long if the wall clock is set back. */
   private indicate(name: ComponentName): Promise<HealthIndicatorResult> {
     const latest = this.recent.get(name);
     if (latest && performance.now() < latest.until) return latest.found;

@@ -11,13 +11,12 @@ import type {
 } from './timeline/incident-timeline.js';
 import { groupOf } from './titles.js';
 
-/** Names of the events and audit records of this module. */
 export const INCIDENT_EVENTS = {
   created: 'incident.created',
   /** Emitted with `created` if the creator asked for triage. Starts a triage run. */
   triageWanted: 'incident.triage_wanted',
   updated: 'incident.updated',
-  /** Emitted with `updated`, like the next three events. */
+  /** Emitted in addition to `updated`, like the next three events. */
   severityChanged: 'incident.severity_changed',
   triaged: 'incident.triaged',
   resolved: 'incident.resolved',
@@ -25,7 +24,7 @@ export const INCIDENT_EVENTS = {
   deleted: 'incident.deleted',
 } as const;
 
-/** Maximum length of a text in events and timeline summaries. The incident and the details of the entry contain the whole text. */
+/** Maximum text length in events and timeline summaries. The incident and the entry's details have the whole text. */
 const LONGEST_TOLD = 1_000;
 
 export type IncidentEventPayload = Pick<
@@ -34,10 +33,9 @@ export type IncidentEventPayload = Pick<
 >;
 
 export interface TriageWantedPayload {
-  /** Principal who created the incident, such as a webhook source. */
   readonly requested_by?: string;
   readonly playbook?: string;
-  /** True if a later event has more information, so that completed runs do not count. */
+  /** True if a later webhook event has more information. Then completed triage runs do not prevent a new triage run. */
   readonly again?: boolean;
 }
 
@@ -58,7 +56,6 @@ export function eventsOfCreation(
   incident: NewIncident & { readonly id: string; readonly created_by: string },
 ): NewEvent[] {
   const { triage, created_by } = incident;
-  // Incidents with similar titles have the same group.
   const more = { group: groupOf(incident) };
   const event = incidentEvent(INCIDENT_EVENTS.created, { ...incident, status: 'open' }, more);
   if (!triage) return [event];
@@ -102,7 +99,7 @@ export function eventsOfChange(
       previous_severity: previous,
       changed_by: askedBy,
       because,
-      // The message about the reopening also contains the severity.
+      // The message about the reopening also contains the severity, so receivers can skip this event.
       reopened: isReopened || undefined,
     });
   }
@@ -133,7 +130,6 @@ function shortVerdict({ classification, confidence, category, decided_by }: Verd
   return { classification, confidence, category, decided_by };
 }
 
-/** True if an automatic verdict changes to malicious, for example after a later report. */
 function becomesMalicious({ verdict: before }: Incident, after: Incident): boolean {
   const wasCalm = before !== null && before.classification !== 'malicious';
   return wasCalm && !after.verdict_by_person && after.verdict?.classification === 'malicious';
@@ -181,7 +177,6 @@ export function timelineOfChange(
   const told = ['verdict', 'source_status', 'fields'];
   const did = effectsOf(before, after);
   const resolution = after.resolution ?? undefined;
-  // The timeline shows the reopening before the verdict.
   if (did.isReopened) {
     const now = resolution ? ` New resolution: ${quoted(resolution)}.` : '';
     const summary = `Reopened, status ${after.status}.${now} ${earlierResolution(before)}`;

@@ -26,10 +26,7 @@ export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
   'source_status',
 ]);
 
-/**
- * Requested changes. An absent field keeps its value. An empty resolution is removed. New `fields` are added, and existing
- * fields keep their values.
- */
+/** Absent fields and existing `fields` keep their values. An empty resolution is removed. New `fields` are added. */
 export type IncidentChange = {
   readonly [Field in Exclude<ChangedField, 'verdict'>]?: NonNullable<Incident[Field]>;
 } & {
@@ -40,13 +37,12 @@ export type IncidentChange = {
   readonly reopen?: boolean;
 };
 
-/** Verdict without its author, because the caller is the author. */
 type GivenVerdict = Omit<Verdict, 'decided_by' | 'proposed'>;
 
 export interface ChangeOrigin {
   readonly by: string;
   readonly at: Date;
-  /** A person triages by a verdict or a status. An automatic run triages by a verdict. */
+  /** True for a person, who can triage with a verdict or a status. An automatic run can triage only with a verdict. */
   readonly byPerson: boolean;
 }
 
@@ -57,7 +53,7 @@ export function applyChange(
   origin: ChangeOrigin,
 ): Incident {
   const { at, byPerson } = origin;
-  // Reopening does not confirm the verdict.
+  // A status change from resolved to triaged does not confirm the verdict.
   const confirmed = wanted.status === 'triaged' && before.status !== 'resolved';
   const isTriaged = wanted.verdict !== undefined || confirmed;
   const verdict = verdictAfter(before, wanted, isTriaged, origin);
@@ -73,7 +69,7 @@ export function applyChange(
     verdict,
     verdict_by_person: isTriaged && verdict ? byPerson : before.verdict_by_person,
     version: before.version + 1,
-    // The clocks of replicas differ, but the time of the last change never decreases.
+    // The clocks of replicas differ, but `updated_at` must never decrease.
     updated_at: before.updated_at > at ? before.updated_at : at,
   };
 }
@@ -88,7 +84,7 @@ function statusAfter(
   return isTriaged && before.status === 'open' ? 'triaged' : before.status;
 }
 
-/** Throws if a status leaves `resolved` without `reopen` or If-Match, because the caller may not have seen the resolution. */
+/** A caller without `reopen` or If-Match may not have seen the resolution, so its new status must not reopen. */
 export function requireExplicitReopening(
   before: Incident,
   wanted: IncidentChange,
@@ -105,10 +101,7 @@ export function requireExplicitReopening(
   );
 }
 
-/**
- * A person who sets the status to triaged confirms the current verdict. If a person gives a verdict without evidence,
- * indicators or techniques, the earlier values stay. The verdict of the run stays as `proposed`.
- */
+/** The status triaged confirms the verdict. Omitted evidence, indicators and techniques keep their values. */
 function verdictAfter(
   { verdict, verdict_by_person }: Incident,
   { verdict: given, proposed }: IncidentChange,
@@ -131,7 +124,7 @@ function verdictAfter(
   };
 }
 
-/** Leaving `resolved` removes resolution, time and author. */
+/** A change from resolved removes the time and author of the resolution, and its text unless a new text is given. */
 function resolutionAfter(
   before: Incident,
   given: string | undefined,
@@ -154,7 +147,6 @@ function leavesResolved(before: Incident, status: IncidentStatus): boolean {
   return before.status === 'resolved' && status !== 'resolved';
 }
 
-/** Effects of a change that its records name. */
 export function effectsOf(before: Incident, after: Incident) {
   return {
     isTriaged: after.triaged_at !== before.triaged_at,
@@ -164,10 +156,7 @@ export function effectsOf(before: Incident, after: Incident) {
   };
 }
 
-/**
- * True if the incident is no longer critical. Audit trail and timeline record this, because actions of critical incidents may
- * need a higher approval level.
- */
+/** Audit trail and timeline record this, because actions of critical incidents may need a higher approval level. */
 export function isNoLongerCritical(
   before: Pick<Incident, 'severity'>,
   { severity = before.severity }: Pick<IncidentChange, 'severity'>,
@@ -175,14 +164,13 @@ export function isNoLongerCritical(
   return before.severity === 'critical' && severity !== 'critical';
 }
 
-/** Previous and current value of a field; `undefined` stands for no value. */
+/** Previous and current value of a field. `undefined` means that there is no value. */
 export interface FieldChange {
   readonly field: string;
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
-/** Returns the fields that differ, in the order of `fields`. */
 export function changesBetween(
   before: Incident,
   after: Incident,
@@ -197,5 +185,5 @@ export function changesBetween(
     .filter(({ from, to }) => !isDeepStrictEqual(stored(from), stored(to)));
 }
 
-/** Normalizes a value to its stored form: a given verdict has undefined fields, and keys in any order. */
+/** Returns the value in its stored form: without undefined fields. The comparison ignores the order of keys. */
 const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

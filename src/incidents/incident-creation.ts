@@ -1,4 +1,4 @@
-// SQL: creation is the hot path, one statement for a whole batch with its audit records and events.
+// SQL: creation is a hot path. One statement inserts a whole batch with its audit records and events.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
@@ -42,7 +42,7 @@ const INSERTED_COLUMNS = [
   'updated_at',
   'source_status',
 ] as const;
-/** `id` begins with the milliseconds of `created_at`. */
+/** `id` begins with the time of `created_at` in milliseconds. */
 export type InsertedIncident = NewIncident &
   Pick<IncidentEntity, 'id' | 'status' | 'created_by' | 'created_at' | 'updated_at'>;
 
@@ -51,10 +51,7 @@ const INCIDENT_ROWS = new RowInsert(IncidentEntity, INSERTED_COLUMNS);
 /** Number of parameters of `insertIncidents`: the columns, the events and the audit records. */
 export const INCIDENT_PARAMETERS = INCIDENT_ROWS.parameters + 1 + AUDIT_PARAMETERS;
 
-/**
- * Common table expressions that insert incidents with audit records and events. `incident` contains the inserted ids and
- * numbers. `condition` maps the SQL expression of the incident id to a condition.
- */
+/** `condition` maps the SQL of an incident id to SQL that restricts the insert. `incident` returns ids and numbers. */
 export function insertIncidents(
   firstParameter: number,
   condition: (id: string) => string = () => '',
@@ -89,7 +86,7 @@ interface Creation {
   readonly incident: NewIncident;
 }
 
-/** Creates incidents, a hot path. Concurrent creations share one statement, which is a transaction. */
+/** Creates incidents. This is a hot path: concurrent creations share one statement, which is its own transaction. */
 @Injectable()
 export class IncidentCreation implements OnModuleInit {
   private readonly batches = new Batcher<Creation, CreatedIncident>((rows) =>
@@ -109,7 +106,7 @@ export class IncidentCreation implements OnModuleInit {
     beginAtZero(this.created, { type: KNOWN_INCIDENT_TYPES, severity: SEVERITIES });
   }
 
-  /** Creates an incident. A creation with an Idempotency-Key is not batched, because it has its own transaction. */
+  /** Creates an incident. A creation with an Idempotency-Key has its own transaction, so it is not batched. */
   async create(
     caller: Principal,
     incident: NewIncident,
@@ -120,7 +117,6 @@ export class IncidentCreation implements OnModuleInit {
       : await this.batches.submit({ caller, incident });
   }
 
-  /** Inserts prepared rows, whose ids the caller already uses. */
   async insertRows(tx: Tx, rows: readonly InsertedIncident[]): Promise<CreatedIncident[]> {
     if (rows.length === 0) return [];
     const numbers = await this.statements.rowsIn<NumberRow>(tx, INSERT, this.valuesOf(rows));
@@ -128,14 +124,13 @@ export class IncidentCreation implements OnModuleInit {
     return createdOf(rows, numbers);
   }
 
-  /** Assigns id and time, for modules with their own insert statement (see insertIncidents). */
+  /** Assigns id, status and times. For modules with their own insert statement: see insertIncidents. */
   prepare(created_by: string, incident: NewIncident): InsertedIncident {
     const now = this.clock.now();
     const times = { created_at: now, updated_at: now };
     return { ...incident, id: newId(now.getTime()), status: 'open', created_by, ...times };
   }
 
-  /** Parameters of `insertIncidents`: rows, events and audit records. */
   valuesOf(rows: readonly InsertedIncident[]): unknown[] {
     const events = rows.flatMap((row) =>
       eventsOfCreation(row).map((event) => eventOf(event, row.created_at)),
@@ -144,16 +139,13 @@ export class IncidentCreation implements OnModuleInit {
     return [...INCIDENT_ROWS.values(rows), eventRows(events), ...audit];
   }
 
-  /** Must run after the commit of that statement, with the inserted rows. */
+  /** Must run after the commit of the statement with `insertIncidents`, with the inserted rows. */
   inserted(rows: readonly InsertedIncident[]): void {
     this.events.wake();
     for (const row of rows) this.count(row);
   }
 
-  /**
-   * Inserts no incident if the credential of one caller is no longer valid. The batcher then retries each creation alone, and
-   * the transaction of the invalid caller rejects it.
-   */
+  /** If the credential of a caller is invalid, inserts nothing. The batcher then retries each creation alone. */
   private async createTogether(creations: readonly Creation[]): Promise<CreatedIncident[]> {
     const callers = creations.map(({ caller }) => caller);
     const rows = creations.map(({ caller, incident }) => this.prepare(caller.name, incident));

@@ -2,7 +2,7 @@ import { fieldsBeside, fieldsOfRawData, fieldText, INCIDENT_FIELDS } from './inc
 import { KNOWN_INCIDENT_TYPES } from './incident.js';
 import { incidentTitle } from './titles.js';
 
-/** Fields that do not identify an incident in a list. */
+/** Fields that titles do not show, because they do not help to identify an incident in a list. */
 const NOT_IN_TITLES = ['message_id', 'received_at', 'outcome', 'link', 'event_id'];
 
 describe('INCIDENT_FIELDS', () => {

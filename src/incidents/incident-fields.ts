@@ -1,9 +1,6 @@
 import { LONGEST_TEXT } from '../action-catalogue/parameters.js';
 
-/**
- * Well-known keys with the same meaning for every tool. Titles, triage, playbooks and indicators read these keys in `fields` of
- * an incident. `raw_data` is unchanged.
- */
+/** Well-known keys with the same meaning for every tool. Titles, triage, playbooks and indicators read these keys. */
 export const INCIDENT_FIELDS = {
   sender: 'address of the sender that the mail shows',
   recipient: 'address that received the mail; the first if several',
@@ -33,20 +30,17 @@ export const INCIDENT_FIELDS = {
 
 export type IncidentFieldName = keyof typeof INCIDENT_FIELDS;
 
-/** Well-known keys, and keys that the mapping of a source adds. Each value is one text. */
 export type IncidentFields = Readonly<Record<string, string>>;
 
-/** Maximum length of a name, address or path. */
 const LONGEST_FIELD = 4096;
 
 export type RawData = Readonly<Record<string, unknown>>;
 
-/** Digests by algorithm. `hash` is the first digest that exists. */
+/** Digest algorithms. The field `hash` is the first of these digests that exists. */
 const DIGESTS = ['sha256', 'sha1', 'md5'] as const;
 
-/** Spellings of tools for an unknown value. */
 export const NO_VALUE = new Set(['-', '--', 'n/a', 'na', 'none', 'null', 'undefined', 'unknown']);
-/** Reads the well-known keys at the top level of the raw data of an incident from the API. */
+/** Reads the well-known keys at the top level of `raw_data` of an incident that was created by the API. */
 export function fieldsOfRawData(rawData: RawData): IncidentFields {
   const own = [...Object.keys(INCIDENT_FIELDS), ...DIGESTS].filter((name) =>
     Object.hasOwn(rawData, name),
@@ -55,7 +49,6 @@ export function fieldsOfRawData(rawData: RawData): IncidentFields {
   return Object.fromEntries(found.filter(([name]) => Object.hasOwn(INCIDENT_FIELDS, name)));
 }
 
-/** Converts values to fields. Values without meaning, or with the wrong shape, are omitted. */
 export function fieldsFrom(values: readonly (readonly [string, unknown])[]): IncidentFields {
   const texts = values.flatMap(([name, value]) => {
     const text = fieldValue(name, value);
@@ -74,10 +67,7 @@ export function fieldValue(name: string, value: unknown): string | undefined {
   return shape.test(normal(text)) ? normal(text) : undefined;
 }
 
-/**
- * Returns the text of a string, number or boolean, or of the first item of a list; `undefined` for an object, or a word for an
- * unknown value.
- */
+/** Returns the text of a value or of a list's first item; `undefined` for objects and words for unknown values. */
 export function fieldText(value: unknown): string | undefined {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof one === 'number' || typeof one === 'boolean') return String(one);
@@ -86,7 +76,7 @@ export function fieldText(value: unknown): string | undefined {
   return text === '' || NO_VALUE.has(text.toLowerCase()) ? undefined : text;
 }
 
-/** Returns the address without display name, which is no evidence: `The CEO <someone@example.net>`. */
+/** Omits the display name, because a display name is no evidence: `The CEO <someone@example.net>`. */
 export function addressIn(mailbox: string): string {
   if (!mailbox.endsWith('>')) return mailbox;
   const inner = mailbox.slice(mailbox.lastIndexOf('<') + 1, -1);
@@ -94,7 +84,6 @@ export function addressIn(mailbox: string): string {
   return at > 0 && at < inner.length - 1 && !/[\s>]/.test(inner) ? inner : mailbox;
 }
 
-/** Maximum addresses for an action on a mail. */
 const MOST_ADDRESSES = 50;
 
 /** Joins several mailboxes to the recipient of an action on a mail. Returns `undefined` for fewer than two mailboxes. */
@@ -104,12 +93,11 @@ export function addressList(values: readonly unknown[]): string | undefined {
     (text) => text !== undefined && /^[^\s@,;]+@[^\s@,;]+$/.test(text),
   );
   const list = [...new Set(addresses)].slice(0, MOST_ADDRESSES);
-  // A longer text would be rejected as a parameter.
+  // Validation would reject a longer parameter.
   while (list.join(', ').length > LONGEST_TEXT) list.pop();
   return list.length > 1 ? list.join(', ') : undefined;
 }
 
-/** Spellings of tools for the three outcomes. */
 const OUTCOMES: readonly (readonly [string, RegExp])[] = [
   ['succeeded', /^succe(?:ss(?:ful)?|eded)$/i],
   ['failed', /^fail(?:ure|ed)?$/i],
@@ -120,10 +108,9 @@ const outcomeIn = (word: string): string =>
   OUTCOMES.find(([, words]) => words.test(word))?.[0] ?? word;
 
 interface Rule {
-  /** Generic words, and names that every machine has. */
   readonly meaningless?: readonly string[];
   readonly normal?: (text: string) => string;
-  /** Shape of values that playbooks act on. Each check takes linear time, because attackers choose the texts. */
+  /** Shape of a valid value, on which playbooks act. Attackers choose the text, so each check takes linear time. */
   readonly shape?: RegExp;
 }
 
@@ -133,7 +120,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
     recipient: { normal: addressIn },
     host: {
       meaningless: ['computer', 'mobile', 'tablet', 'localhost', '127.0.0.1', '::1'],
-      // In `db-1:9100` the port belongs to a process on the host `db-1`.
+      // In `db-1:9100`, the port belongs to a process on the host `db-1`, so the port is removed.
       normal: (place) => place.replace(/^([^\s:]+):\d{1,5}$/, '$1'),
       shape: /^[^@/]+$/,
     },
@@ -152,7 +139,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
   }),
 );
 
-/** Returns the fields that raw data does not contain at the top level with the same value. */
+/** Returns those fields whose values are not also in `rawData` under the same key at the top level. */
 export function fieldsBeside(rawData: RawData, fields: IncidentFields): IncidentFields {
   return Object.fromEntries(
     Object.entries(fields).filter(([name, text]) => rawData[name] !== text),

@@ -69,7 +69,6 @@ function isNumbered(numbers: readonly string[], values: StatementValues): string
 
 const SORTS = sortWords(...SORT_FIELDS);
 
-/** Maximum length of a comma-separated list of sources. */
 const LONGEST_SOURCES = 2_000;
 
 export class IncidentQueryDto extends PageQueryDto {
@@ -142,7 +141,7 @@ export class IncidentQueryDto extends PageQueryDto {
   }
 }
 
-/** The name of a source may contain a comma. */
+/** Returns the parts and also the whole text, because the name of a source may contain a comma. */
 function sourcesIn(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   return [...new Set([text, ...parts.filter((part) => part !== '')])];

@@ -6,10 +6,9 @@ import { Incidents } from './incidents.js';
 const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const REFERENCE = new RegExp(`^${UUID}$|${INCIDENT_NUMBER.source}`);
 
-/** Valid id without an incident. */
+/** Valid id that no incident has. */
 const NO_INCIDENT = '00000000-0000-7000-8000-000000000000';
 
-/** Id or number of an incident. IncidentIdPipe converts it to an id. */
 export function IncidentReference(options: FieldOptions = {}): PropertyDecorator {
   return Text({
     example: ID_EXAMPLE,
@@ -20,10 +19,7 @@ export function IncidentReference(options: FieldOptions = {}): PropertyDecorator
   });
 }
 
-/**
- * Converts a number to an id, in a path, a query or a body with `incident_id`. The number of an unknown incident becomes
- * NO_INCIDENT. Other values stay unchanged.
- */
+/** Converts incident numbers in paths, queries and `incident_id` to ids. An unknown number becomes NO_INCIDENT. */
 @Injectable()
 export class IncidentIdPipe implements PipeTransform {
   constructor(private readonly incidents: Incidents) {}

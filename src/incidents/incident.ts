@@ -25,11 +25,10 @@ export function severityRises(from: Severity, to: Severity): boolean {
 export const INCIDENT_STATUSES = ['open', 'triaged', 'resolved'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** Handling of pending actions and runs when an incident is closed. */
 export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
 export type PendingChoice = (typeof PENDING_CHOICES)[number];
 
-/** Format of an incident type. Only known types are documented and have their own metrics labels. */
+/** The list of incident types is open, but only known types are documented and have their own metrics labels. */
 export const INCIDENT_TYPE = /^[a-z][a-z0-9_]{0,63}$/;
 export const KNOWN_INCIDENT_TYPES = [
   'phishing',
@@ -57,7 +56,6 @@ export {
 export const SOURCE_STATUSES = ['open', 'resolved'] as const;
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];
 
-/** Describes `incident_type`, `raw_data` and `fields` in requests and responses. */
 export const DESCRIPTIONS = {
   incident_type: `An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`,
   raw_data: `The event as its source tells it: any JSON object of at most ${
@@ -74,7 +72,6 @@ export const DESCRIPTIONS = {
     )}. The mapping of a webhook source may add further names. For an incident that is created by the API, \`fields\` has the well-known keys of its \`raw_data\`.`,
 };
 
-/** An incident, with the contract of the columns that responses show. */
 @Entity('incidents')
 export class IncidentEntity {
   @Id('IncidentId')
@@ -84,7 +81,7 @@ export class IncidentEntity {
   @Column({ type: 'bigint', default: () => `nextval('incident_number')` })
   readonly number: string;
 
-  /** `INC-<year of creation in UTC>-<number>`, generated. */
+  /** Generated: `INC-<year of creation in UTC>-<number>`. */
   @Text({ pattern: /^INC-\d{4}-\d{4,}$/ })
   @Column({ type: 'text', collation: 'C', insert: false, update: false })
   readonly incident_number: string;
@@ -121,12 +118,12 @@ export class IncidentEntity {
   @Column({ type: 'timestamptz', precision: 3 })
   readonly updated_at: Date;
 
-  /** Classification of the verdict, generated. */
+  /** Generated from the verdict. */
   @Choice('Classification', CLASSIFICATIONS, { optional: true })
   @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
   readonly classification: Classification | null;
 
-  /** JSON text of an object. Statements select it as text, so that every digit stays unchanged. */
+  /** JSON text of an object. Statements select this column as text, so that numbers keep all digits. */
   @JsonObject({ description: DESCRIPTIONS.raw_data })
   @Column({ type: 'json' })
   readonly raw_data: string;
@@ -206,7 +203,7 @@ export const LISTED_COLUMNS = [
 ] as const;
 export type ListedIncident = Pick<IncidentEntity, (typeof LISTED_COLUMNS)[number]>;
 
-/** Columns that are not read with an incident. Lists show the classification, and the timeline shows the creator. */
+/** Columns that a normal read of an incident omits. Lists show the classification, and the timeline the creator. */
 export const HIDDEN_COLUMNS = ['number', 'created_by', 'deleted_at', 'classification'] as const;
 export const INCIDENT_COLUMNS = columnsOf(IncidentEntity, HIDDEN_COLUMNS);
 export type Incident = Pick<IncidentEntity, (typeof INCIDENT_COLUMNS)[number]>;
@@ -227,21 +224,20 @@ export interface NewIncident extends Pick<
 > {
   /** Set if the tool reports the alert as closed. */
   readonly source_status?: SourceStatus;
-  /** Requests triage on creation, with the instructions of this playbook. */
+  /** Requests triage when the incident is created, with the instructions of `playbook`. */
   readonly triage?: { readonly playbook?: string };
 }
 
 export const CREATED_COLUMNS = ['id', 'incident_number', 'status', 'created_at'] as const;
 export type CreatedIncident = Pick<IncidentEntity, (typeof CREATED_COLUMNS)[number]>;
 
-/** Audit actions that the feed of changes returns. */
 export const INCIDENT_FEED_EVENTS = [
   'incident.created',
   'incident.updated',
   'incident.deleted',
 ] as const;
 
-/** Current state of an incident for a message. The state may be later than the event. */
+/** Columns for the current state of an incident in a message. The state may be newer than the event of the message. */
 export const STATE_COLUMNS = [
   'id',
   'incident_number',
@@ -251,10 +247,7 @@ export const STATE_COLUMNS = [
 ] as const;
 export type IncidentState = Pick<IncidentEntity, (typeof STATE_COLUMNS)[number]>;
 
-/**
- * Fields of an incident that is locked against changes. Raw data may be large and is not read. Actions on a mail use the
- * sender, because another sender may have used the same Message-ID.
- */
+/** Fields of a locked incident. Omits raw data, which may be large. Actions on a mail are bound to the sender. */
 export type LockedIncident = Pick<
   IncidentEntity,
   'id' | 'incident_number' | 'incident_type' | 'title' | 'severity' | 'status'
@@ -263,7 +256,6 @@ export type LockedIncident = Pick<
 export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,
   fields->>'message_id' as message_id, fields->>'sender' as sender`;
 
-/** Format of an incident number in requests. */
 export const INCIDENT_NUMBER = /^INC-\d{4}-\d{4,18}$/;
 
 /** Returns the sequence of an incident number. The sequence is unique, because it does not restart each year. */

@@ -34,13 +34,12 @@ import { Incidents, requireFound } from './incidents.js';
 import { IncidentTimeline, type TimelineSubject } from './timeline/incident-timeline.js';
 import { incidentTitle } from './titles.js';
 
-/** Work of another module that ends when an incident is deleted or closed, in the same transaction. */
+/** Work of another module, such as actions. It ends in the transaction that deletes or closes the incident. */
 interface EndingParticipant {
-  /** Returns the number of ended items. */
   readonly end: (tx: Tx, incidentId: string, by: string, reason: string) => Promise<number>;
   /** Name of the work in the response to a change that closes the incident. If absent, only a deletion ends the work. */
   readonly pending?: 'actions' | 'runs';
-  /** Number of items that wait for a person. */
+  /** Counts the items that wait for a person. */
   readonly count?: (tx: Tx, incidentId: string) => Promise<number>;
 }
 
@@ -61,10 +60,7 @@ export class IncidentsService {
     private readonly settings: Settings,
   ) {}
 
-  /**
-   * Registers work of a higher module, in `onModuleInit`. `end` runs while the incident is locked for update. Claims and
-   * decisions of actions lock the incident too, so they wait or come first.
-   */
+  /** Call in `onModuleInit`. `end` has the incident locked for update, so that no claim or decision runs meanwhile. */
   registerEnding(participant: EndingParticipant): void {
     this.endings.push(participant);
   }
@@ -97,7 +93,7 @@ export class IncidentsService {
       const before = requireFound(await this.incidents.lockForUpdate(tx, id));
       await this.requireMatch(tx, condition, before);
       requireExplicitReopening(before, wanted, condition);
-      // A lower severity lowers the approval level of actions, so the caller needs the level to approve them.
+      // A lower severity can lower the approval level of actions, so the caller needs the higher approval level.
       if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
         requireApprovalLevel(caller, 'senior');
       }
@@ -124,10 +120,7 @@ export class IncidentsService {
     }, caller);
   }
 
-  /**
-   * Withdraws or counts pending work of a closed incident. A rejection needs no approval level. Modules are called in the order
-   * of registration: actions are rejected before the runs that wait for them are cancelled.
-   */
+  /** Needs no approval level, because a withdrawal only rejects. Ends modules in their order: actions before runs. */
   private async settle(
     tx: Tx,
     { id, incident_number }: Incident,
@@ -156,7 +149,7 @@ export class IncidentsService {
     });
   }
 
-  /** Changes an incident that is locked for update, with its timeline entries, audit records and events. */
+  /** Changes an incident that the caller has locked for update, and adds timeline entries, audit records and events. */
   async change(
     tx: Tx,
     before: Incident,
@@ -166,7 +159,6 @@ export class IncidentsService {
     return (await this.changeAll(tx, [{ before, wanted, origin }]))[0]!;
   }
 
-  /** Changes incidents that are locked for update, in one statement. */
   async changeAll(tx: Tx, changes: readonly RecordedChange[]): Promise<Incident[]> {
     const after: Incident[] = [];
     for (const change of changes) after.push(await this.recordChange(tx, change));
@@ -175,7 +167,6 @@ export class IncidentsService {
     return after;
   }
 
-  /** Returns the earlier incident if a person changed nothing. */
   private async recordChange(
     tx: Tx,
     { before, wanted, origin }: RecordedChange,
@@ -183,9 +174,9 @@ export class IncidentsService {
     const { by, askedBy = by, byPerson, about, because } = origin;
     const after = applyChange(before, wanted, { by, byPerson, at: this.clock.now() });
     const changes = changesBetween(before, after, CHANGED_FIELDS);
-    // The status triaged without a verdict may change only `triaged_at`.
+    // The status triaged without a verdict may change only `triaged_at`, which is not in `changes`.
     const isFirstTriage = before.triaged_at === null && after.triaged_at !== null;
-    // A report of a tool is always recorded, even if no field changes.
+    // A change that no person made, such as a report of a tool, is always recorded, even if no field changes.
     if (byPerson && changes.length === 0 && !isFirstTriage) return before;
     await this.timeline.add(tx, ...timelineOfChange(before, after, changes, askedBy, about));
     await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
@@ -194,14 +185,14 @@ export class IncidentsService {
   }
 }
 
-/** Change of an incident. `about` is the cause, such as a triage run. The timeline names `askedBy`, who requested the cause. */
+/** `about`: cause of the change, such as a triage run. `askedBy` requested the cause, and the timeline names it. */
 export interface RecordedChange {
   readonly before: Incident;
   readonly wanted: IncidentChange;
   readonly origin: Omit<ChangeOrigin, 'at'> & {
     readonly about?: TimelineSubject;
     readonly askedBy?: string;
-    /** Report of the tool, quoted in messages about the change. */
+    /** What the tool reported. Messages about the change quote this text. */
     readonly because?: string;
   };
 }

@@ -1,4 +1,4 @@
-// SQL: reads and changes of each request and action are hot paths.
+// SQL: the reads and changes in each request and action are hot paths.
 import { Injectable } from '@nestjs/common';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
@@ -34,7 +34,7 @@ const LIST_AFTER: Statement = {
           where deleted_at is null and id > $1 order by id limit $2`,
 };
 
-/** Reads and locks rows in the order of ids, which prevents deadlocks. */
+/** Builds a statement that reads and locks rows in the order of ids, which prevents deadlocks. */
 const byIds = (name: string, columns: string, lock = ''): Statement => ({
   name: `incidents_${name}`,
   text: `select ${columns} from incidents where id = any($1::uuid[]) and deleted_at is null order by id ${lock}`,
@@ -53,7 +53,6 @@ const UPDATE: Statement = {
      where incidents.id = changed.id`,
 };
 
-/** Ignores deleted incidents. */
 const FIND_BY_NUMBER: Statement = {
   name: 'incidents_find_by_number',
   text: `select id from incidents where number = $1::bigint and incident_number = $2 and deleted_at is null`,
@@ -64,15 +63,13 @@ const STATES: Statement = {
   text: `select ${STATE_COLUMNS.join(', ')} from incidents where id = any($1::uuid[])`,
 };
 
-/** Batch size. Small, because raw data may be large. */
+/** Maximum incidents per read. Small, because raw data may be large. */
 const MOST_AT_ONCE = 32;
 
-/** Reads, locks and stores incidents, and provides their feed of changes. IncidentsService records the changes. */
 @Injectable()
 export class Incidents {
   readonly type = 'incident';
   readonly events = INCIDENT_FEED_EVENTS;
-  /** Batches concurrent reads into one statement, which starts after the last of these reads was requested: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(async (ids) => {
     const found = await this.findAll(ids);
     return ids.map((id) => found.get(id));
@@ -80,7 +77,7 @@ export class Incidents {
 
   constructor(private readonly statements: Statements) {}
 
-  /** Throws NotFoundError, also for a malformed id. */
+  /** Throws NotFoundError if there is no such incident, and also if the id is malformed. */
   async get(id: string): Promise<Incident> {
     return requireFound(isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined);
   }
@@ -93,7 +90,6 @@ export class Incidents {
     return await readPage(this.statements, incidentList(request));
   }
 
-  /** Lists incidents after the given id, oldest first. */
   async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, ListedIncident>> {
     const values = [id ?? firstIdAt(0), limit];
     return mapOf(await this.statements.rows<ListedIncident>(LIST_AFTER, values));
@@ -103,12 +99,10 @@ export class Incidents {
     return this.byId(LISTED_OF, ids, tx);
   }
 
-  /** Locks the incident for a later change in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
     return (await this.lockAllForUpdate(tx, [id].filter(isUuid))).get(id.toLowerCase());
   }
 
-  /** Locks the incident against changes until the transaction ends. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     return (await this.lockAllForShare(tx, [id].filter(isUuid))).get(id.toLowerCase());
   }
@@ -126,14 +120,13 @@ export class Incidents {
     return this.byId(LOCK_FREE, ids, tx);
   }
 
-  /** Finds the incident by the sequence, then compares the whole number. */
   async idOfNumber(number: string): Promise<string | undefined> {
     const values = [sequenceIn(number), number];
     const [row] = await this.statements.rows<{ readonly id: string }>(FIND_BY_NUMBER, values);
     return row?.id;
   }
 
-  /** Includes deleted incidents. */
+  /** Also returns deleted incidents. */
   statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
     return this.byId(STATES, ids, tx);
   }
@@ -145,7 +138,7 @@ export class Incidents {
 
   /** Updates incidents that the caller has locked for update. */
   async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void> {
-    // Raw data never changes, and may be large.
+    // Does not send raw data, because raw data never changes and may be large.
     const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));
     await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(rows)]);
   }

@@ -5,7 +5,6 @@ import type { RawData } from './incident-fields.js';
 export const MOST_RAW_DATA_BYTES = 256 * 1024;
 export const MOST_RAW_DATA_LEVELS = 32;
 
-/** Keys of phishing incidents. They are optional and validated if present. */
 export const PHISHING_KEYS = [
   'message_id',
   'sender',
@@ -16,7 +15,7 @@ export const PHISHING_KEYS = [
 
 /** @param json stored text of `rawData` */
 export function rawDataErrors(incidentType: string, rawData: RawData, json: string): FieldError[] {
-  // A UTF-16 unit has at most three bytes, so bytes are counted only for large raw data.
+  // A UTF-16 unit has at most three bytes in UTF-8, so the slow count of bytes is necessary only for long JSON.
   if (json.length * 3 > MOST_RAW_DATA_BYTES && Buffer.byteLength(json) > MOST_RAW_DATA_BYTES) {
     return [overLimit('max_bytes', `${MOST_RAW_DATA_BYTES} bytes of JSON`)];
   }

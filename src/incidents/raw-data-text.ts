@@ -2,10 +2,10 @@ import { NO_VALUE, type RawData } from './incident-fields.js';
 
 export const LONGEST_TITLE = 200;
 
-/** Maximum characters that are read from a text: more than a title has, because some characters are removed. */
+/** Maximum characters that are read. Larger than the maximum of a title, because invisible characters are removed. */
 const MOST_READ = 4 * LONGEST_TITLE;
 
-/** Line breaks, tabs, NUL and all spaces. U+2800 is a Braille letter without visible dots. */
+/** Line breaks, tabs, NUL and all spaces. U+2800 is a Braille pattern without dots, which looks like a space. */
 const GAPS = /[\p{Cc}\p{Z}\u2800]+/gu;
 
 /** Invisible characters, such as direction marks, which can make two titles look equal. */
@@ -17,12 +17,11 @@ export function titleLine(text: string, most = LONGEST_TITLE): string | undefine
   return seen === '' ? undefined : shortened(seen, most);
 }
 
-/** Returns the visible characters of a text in one line. Hidden characters and direction marks would change the text next to it. */
+/** Returns the visible text in one line. Invisible characters and direction marks would change the text around it. */
 export function oneLine(text: string): string {
   return text.toWellFormed().replace(UNSEEN, '').replace(GAPS, ' ').trim();
 }
 
-/** Matches a text with at least one visible character. */
 export const SEEN = /[^\p{Cc}\p{Z}\u2800\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Cuts a text, but never inside a surrogate pair. */
@@ -32,15 +31,14 @@ export function shortened(text: string, most: number): string {
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-/** Paths of keys in order of priority. Dots separate the keys of a path. */
+/** Paths of keys, in order of priority. A path is the keys joined by dots. */
 export type Spots = readonly string[];
 
-/** Parses paths in snake case and adds the other spellings of tools. */
+/** Parses paths that are written in snake case, and adds the other spellings that tools use. */
 function spots(names: string): Spots {
   return [...new Set(names.trim().split(/\s+/).flatMap(spellings))];
 }
 
-/** `source_ip` is also written as `sourceIp`, `sourceIP`, `SourceIp` and `SourceIP`. */
 function spellings(name: string): string[] {
   const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const pascal = camel.replace(/(?:^|\.)[a-z]/g, (letter) => letter.toUpperCase());
@@ -51,7 +49,7 @@ function spellings(name: string): string[] {
 /** Paths of the values in a title, for the events of known tools. The first path with a value is used. */
 export const AT = {
   subject: spots('subject email_subject mail_subject message_subject email.subject'),
-  // The address of a sender comes first, because the sender can choose any name.
+  // The path of the address comes first, because the sender can choose any display name.
   sender: spots(`from.email_address.address sender.email_address.address from.address
     sender.address sender from sender_address sender_email from_address from_email email_from
     sender_from_address header_from mail_from envelope_from return_path email.from email.sender reported_sender`),
@@ -64,8 +62,7 @@ export const AT = {
     repository`),
   user: spots(`user username user_name user_principal_name upn account_upn target_user email
     user_email login principal user_id actor.alternate_id actor actor.user user.name user.email identity`),
-  // Not part of `user`: in clouds the account is a tenant, and "for" would make it look like a person. In account takeovers it
-  // is a person.
+  // Not in `user`: a cloud account is a tenant, not a person. In an account takeover, the account is a person.
   account: spots('account account_name'),
   address: spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
     source_ip_address source_address src_address src sourceIPAddress source.ip client.ip client.ip_address
@@ -88,11 +85,10 @@ export const AT = {
     rule_id category`),
 };
 
-/** Keys that contain the name of an object, as in `{"user": {"name": "ada"}}`. */
+/** Keys whose value stands for the whole object, as in `{"user": {"name": "ada"}}`. */
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip value`);
 
-/** Returns the first text at the paths, as one line of at most `most` characters. */
 export function firstText(rawData: RawData, places: Spots, most: number): string | undefined {
   return firstOf(places, (spot) => textOf(at(rawData, spot), most, MOST_LEVELS));
 }
@@ -113,10 +109,10 @@ function isObject(value: unknown): value is RawData {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Maximum depth of the search for the name of a value, as in `{"from": [{"emailAddress": {"address": "a@example.com"}}]}`. */
+/** Maximum levels that `textOf` searches, as in `{"from": [{"emailAddress": {"address": "a@example.com"}}]}`. */
 const MOST_LEVELS = 3;
 
-/** Returns the text of the first item of a list, or of the name of an object. */
+/** Returns the value as text. For a list, uses the first item. For an object, uses the first key in NAMES. */
 function textOf(value: unknown, most: number, levels: number): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value === 'string') {

@@ -7,7 +7,7 @@ type RawData = Readonly<Record<string, unknown>>;
 
 const THIRTY = Array.from({ length: 30 }, (_, n) => n);
 
-/** Facts that distinguish incidents of one source. */
+/** Facts that distinguish incidents of one source, each with a generator of raw data. */
 const FACTS: readonly [string, (n: number) => RawData][] = [
   ['the user', (n) => ({ user: `user${n}` })],
   ['the host', (n) => ({ hostname: `WS-${n}` })],
@@ -19,7 +19,7 @@ const FACTS: readonly [string, (n: number) => RawData][] = [
   ['the destination', (n) => ({ destination_domain: `d${n}.example.net` })],
 ];
 
-/** Equal in all facts that identify their type. */
+/** Generates incidents of one type that are equal in the usual facts of the type and differ in the named fact. */
 const ALIKE: readonly [string, string, (n: number) => RawData][] = [
   [
     'data_exfiltration',

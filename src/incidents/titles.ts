@@ -4,25 +4,19 @@ import type { NewIncident } from './incident.js';
 import { AT, firstText, LONGEST_TITLE, shortened, type Spots, titleLine } from './raw-data-text.js';
 
 const LONGEST_DETAIL = 60;
-/**
- * Maximum length of a value before the words are compared. The words of a tool may contain the whole value, and a mailbox ends
- * with the address.
- */
+/** Longer than LONGEST_DETAIL: a tool's words may contain the whole value, and a mailbox ends with the address. */
 const LONGEST_VALUE = 400;
 
-/** Fact with the text around it. */
 interface Detail {
   readonly before: string;
   readonly at: Spots;
   readonly after?: string;
-  /** Part of the value that the title shows. */
   readonly shown?: (text: string) => string;
-  /** Ignores values of another form. */
   readonly shape?: RegExp;
 }
 
 interface Recipe {
-  /** Paths of third-party text, which is quoted, so that it does not look like text of this service. */
+  /** Paths of third-party text. Titles quote this text, so that it does not look like text of this service. */
   readonly quoted?: Spots;
   readonly what: Spots;
   readonly details: readonly Detail[];
@@ -32,7 +26,7 @@ interface Recipe {
 const fileName = (path: string): string =>
   path.replaceAll('"', '').split(/[\\/]/).findLast(Boolean) ?? path;
 
-/** Returns the last name of an Azure resource, such as `/subscriptions/…/vaults/pay-keys`. */
+/** Returns the last part of the path of an Azure resource, such as `/subscriptions/…/vaults/pay-keys`. */
 const hostName = (text: string): string => (text.startsWith('/') ? fileName(text) : text);
 
 /** Replaces quotes, so that the author of the text cannot end the quotation. */
@@ -61,7 +55,7 @@ const ANY: Recipe = {
   details: [host, user, address, destination],
 };
 
-/** Recipes by incident type. Other types use ANY. */
+/** Recipes by incident type. Types that are not listed use ANY. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   phishing: MAIL,
   spam: { ...MAIL, details: [from, to, server] },
@@ -75,19 +69,17 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   policy_violation: { what: AT.rule, details: [file, user, host, address] },
 };
 
-/** Facts for any type, used if the incident has no fact of its own type. */
 const OTHERS = [subject, from, to, user, host, address, file, destination, country];
 const MOST_OTHERS = 2;
 
-/** Returns the facts that the title does not contain yet: those of the type, or other facts if the type has none. */
+/** Returns the facts that the title does not contain: facts of the type or, if there are none, other facts. */
 function factsBehind(title: string, details: readonly Detail[], rawData: RawData): string {
   const own = factsOf(details, rawData);
   const facts = own.length > 0 ? own : factsOf(OTHERS, rawData).slice(0, MOST_OTHERS);
   let words = '';
   for (const { value, before, after = '', shown } of facts) {
-    // The address of the mail is added even if the quoted subject mentions the address.
+    // Ignores quoted text when the value is a mail address, because a quoted subject may mention the address.
     const told = (shown === addressIn ? title.replace(/"[^"]*"/, ' ') : title) + words;
-    // Many rules mention the host or user.
     if (!hasWord(told, value)) words += before + shortened(value, LONGEST_DETAIL) + after;
   }
   return words;
@@ -103,7 +95,6 @@ function factsOf(details: readonly Detail[], rawData: RawData) {
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Finds whole words only: `TRUST` does not contain the word `RU`. */
 function hasWord(text: string, word: string): boolean {
   const [all, sought] = [text.toLowerCase(), word.toLowerCase()];
   const start = all.indexOf(sought);
@@ -116,10 +107,7 @@ const recipeFor = (incidentType: string): Recipe =>
 
 const LONGEST_WHAT = 100;
 
-/**
- * Returns a title of one line for a list: the event, and the target or place, such as `Malware: Emotet in invoice.exe on FIN-
- * LT-204`. Never empty. Takes bounded time for any raw data.
- */
+/** Returns one line, never empty, in bounded time: `Malware: Emotet in invoice.exe on FIN-LT-204`. */
 export function incidentTitle(incidentType: string, rawData: RawData, source: string): string {
   const { quoted, what: named, details } = recipeFor(incidentType);
   const textAt = (spots: Spots) => firstText(rawData, spots, LONGEST_WHAT);
@@ -134,10 +122,7 @@ export function incidentTitle(incidentType: string, rawData: RawData, source: st
   return shortened(begun + facts, LONGEST_TITLE);
 }
 
-/**
- * Returns the words of a tool, followed by missing facts, so that thirty alerts of one rule look different. Returns `undefined`
- * if the words have no visible characters.
- */
+/** Adds missing facts, so that titles of one rule differ. `undefined` if the title has no visible characters. */
 export function titleOfTool(
   incidentType: string,
   words: string,
@@ -150,7 +135,6 @@ export function titleOfTool(
   return shortened(shortened(said, room) + facts, LONGEST_TITLE);
 }
 
-/** Title of an incident without known facts, such as `Phishing from email-gateway`. */
 export function titleWithoutDetails(incidentType: string, source: string): string {
   const where = titleLine(source, LONGEST_DETAIL);
   return where ? `${label(incidentType)} from ${where}` : label(incidentType);
@@ -170,13 +154,10 @@ function label(incidentType: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Quoted text, and words with a digit, `@`, `/` or `\\`, which name a specific host, address, file or number. */
+/** Parts of a title that are specific to it: quoted text, and words with a digit, `@`, `/` or a backslash. */
 const VARYING_PARTS = /"[^"]*"|\S*[\d@/\\]\S*/gu;
 
-/**
- * Group of incidents of one source and type. Their titles differ only in numbers, ids, addresses, quoted names, and the names
- * of the host, user and file.
- */
+/** Titles of a group (one source and type) differ only in numbers, ids, addresses, quoted text, hosts, users, files. */
 export function groupOf({
   source,
   incident_type,

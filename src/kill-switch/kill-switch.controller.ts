@@ -15,7 +15,7 @@ import {
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
 
-/** Longer than an activation. During this time, the stored response for repeated requests is provisional. */
+/** Longer than an activation takes. Until then, the stored response for repeated requests is provisional. */
 const ANSWERED_WITHIN_MS = 5_000;
 
 const presentStatus = present(KillSwitchStatusDto);

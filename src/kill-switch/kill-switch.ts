@@ -1,4 +1,4 @@
-// SQL: the read of every claim of an action, the advisory lock, and a read of a database that may be older.
+// SQL: reads the switch for every claim, takes an advisory lock, and may read a database with an older schema.
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
@@ -51,12 +51,10 @@ export class KillSwitchEntity {
 
 type KillSwitchState = Omit<KillSwitchEntity, 'only_row'>;
 
-/** True if the work was rejected because the switch is on or unreadable. */
 export function isKillSwitchActive(error: unknown): boolean {
   return error instanceof AppError && error.code === 'kill_switch_active';
 }
 
-/** Work of a module that the switch stops. */
 interface HeldWork {
   inFlight?(): Promise<number>;
   count(): Promise<number>;
@@ -67,7 +65,6 @@ const COLUMNS = columnsOf(KillSwitchEntity, ['only_row']).join(', ');
 
 const READ: Statement = { name: 'kill_switch_read', text: `select ${COLUMNS} from kill_switch` };
 
-/** The keys are the ends of the names of the events. */
 const CHANGES = {
   activated: {
     name: 'kill_switch_activate',
@@ -83,16 +80,16 @@ const CHANGES = {
   },
 } satisfies Record<string, Statement>;
 
-/** Advisory lock, because shared locks of the row would starve changes of the switch. */
+/** An advisory lock, because shared locks of the row would delay changes of the switch without limit. */
 const LOCK_SHARED: Statement = {
   name: 'kill_switch_lock_shared',
   text: `select pg_advisory_xact_lock_shared(${AdvisoryLock.KillSwitch})`,
 };
 
-/** Maximum wait for claims, because a hanging process could hold the lock for minutes. */
+/** Maximum wait for claims in progress, because a hanging process could hold the lock for minutes. */
 const LOCK_PATIENCE_MS = 400;
 
-/** An activation then responds without the number of calls in progress. */
+/** Maximum wait for the number of calls in progress. After that, an activation responds without the number. */
 const COUNT_PATIENCE_MS = 250;
 
 /** Margin for early timers, and for the time between the last check of a permit and the write to the socket. */
@@ -104,14 +101,11 @@ type HeldCounts = RowOf<HeldWorkDto>;
 type Activated = RowOf<KillSwitchActivationDto>;
 type Deactivated = RowOf<KillSwitchDeactivationDto>;
 
-/**
- * Issues permits for claims, and turns the switch on and off. Modules register their calls in progress and their waiting work.
- * After a deactivation, replicas find the waiting work by polling.
- */
+/** Modules register calls in progress and waiting work. After a deactivation, replicas find waiting work by polling. */
 @Injectable()
 export class KillSwitch {
   private readonly logger = new Logger(KillSwitch.name);
-  /** Permits by transaction. The lock of a permit prevents an activation until the transaction ends. */
+  /** Permits by transaction. Each permit holds a lock that prevents an activation until its transaction ends. */
   private readonly claimedIn = new WeakMap<Tx, Promise<Permit>>();
   private readonly held = new Map<keyof HeldCounts, HeldWork>();
 
@@ -123,17 +117,13 @@ export class KillSwitch {
     private readonly events: DomainEvents,
   ) {}
 
-  /**
-   * Must run in the transaction of a claim. Throws AppError `kill_switch_active` if the switch is on. No activation commits
-   * between this call and the commit of the transaction.
-   */
+  /** Throws `kill_switch_active` if the switch is on. No activation commits before the commit of `tx`. */
   async claimPermit(tx: Tx): Promise<Permit> {
     const claimed = this.claimedIn.get(tx) ?? this.readOff(tx);
     this.claimedIn.set(tx, claimed);
     return await claimed;
   }
 
-  /** Gate of a kind of work. Returns `undefined` if the switch is on. */
   async permitIfOff(tx: Tx): Promise<Permit | undefined> {
     return await this.claimPermit(tx).catch((error: unknown) => {
       if (isKillSwitchActive(error)) return undefined;
@@ -141,7 +131,7 @@ export class KillSwitch {
     });
   }
 
-  /** Must run before every further request and every retry. Uses a short transaction of its own. */
+  /** Must run before every request after the first, and before every retry. Uses a separate short transaction. */
   async renewPermit(reclaim?: Reclaim): Promise<Permit> {
     return await this.transactions.run(async (tx) => {
       const permit = await this.claimPermit(tx);
@@ -159,17 +149,14 @@ export class KillSwitch {
     return { ...state, held };
   }
 
-  /**
-   * Turns the switch on. Returns when no request with an earlier permit can still be sent. A repeated activation waits as well,
-   * because the first activation may still wait.
-   */
+  /** Returns when requests with earlier permits can no longer be sent, even if the switch was already on. */
   async activate(
     caller: Caller,
     reason: string,
     idempotency: Participant<Activated>,
   ): Promise<Activated> {
     const state = await this.change('activated', caller, { reason }, idempotency);
-    // Earlier permits expire. The end of all claims is no proof, because a hanging replica may not know of the end.
+    // All earlier permits must expire, because a hanging replica may not know that its claim has ended.
     await sleep(PERMIT_MS + MARGIN_MS);
     return { ...state, in_flight: await this.countInFlight() };
   }
@@ -216,7 +203,7 @@ export class KillSwitch {
   private async readOff(tx: Tx): Promise<Permit> {
     await this.statements.rowsIn(tx, LOCK_SHARED);
     const permit = new Permit();
-    // A separate statement, so that it sees commits during the wait for the lock.
+    // Reads in a separate statement, which sees changes that were committed during the wait for the lock.
     const { active, reason, activated_by, activated_at } = await this.read(tx);
     if (!active) return permit;
     throw new AppError(
@@ -226,7 +213,7 @@ export class KillSwitch {
     );
   }
 
-  /** Throws for an unreadable switch, which counts as active. */
+  /** Throws if the switch cannot be read. An unreadable switch counts as on. */
   private async read(tx?: Tx): Promise<KillSwitchState> {
     const [row] = await this.statements.rowsIn<KillSwitchState>(tx, READ);
     if (row) return row;
@@ -234,10 +221,7 @@ export class KillSwitch {
     throw new AppError('kill_switch_active', message);
   }
 
-  /**
-   * Waits a limited time for claims in progress, then changes the switch without the lock. These claims cannot send requests
-   * after their permits expire, so the promise of an activation still holds.
-   */
+  /** After a limited wait, changes the switch without the lock: claims send nothing after their permits expire. */
   private async lock(tx: Tx): Promise<void> {
     await tx.query('savepoint before_switch_lock');
     try {
@@ -259,7 +243,7 @@ export class KillSwitch {
     return await within(COUNT_PATIENCE_MS, sum, () => undefined).catch(() => undefined);
   }
 
-  /** Asks sequentially, because a transaction has one connection. */
+  /** Asks the modules one after another, because a transaction has only one connection. */
   private async sumHeld(ask: (work: HeldWork) => Promise<number>): Promise<HeldCounts> {
     const counts = { actions: 0, triage_runs: 0, playbook_runs: 0 };
     for (const [name, work] of this.held) counts[name] = await ask(work);
@@ -269,7 +253,7 @@ export class KillSwitch {
 
 type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
 
-/** Used by a restore, whose current database may be empty. */
+/** Used by a restore. The current database may be empty and have no such table. */
 export async function findActiveSwitch(tx: Tx): Promise<ActiveSwitch | undefined> {
   if (!(await tx.queryRunner!.hasTable('kill_switch'))) return undefined;
   const [active] = await tx.query<ActiveSwitch[]>(
@@ -278,7 +262,6 @@ export async function findActiveSwitch(tx: Tx): Promise<ActiveSwitch | undefined
   return active;
 }
 
-/** Used by a restore. An active switch stays active, with its reason. */
 export async function keepSwitchActive(tx: Tx, activation: ActiveSwitch): Promise<void> {
   const never = { deactivated_by: null, deactivated_at: null, deactivation_reason: null };
   await tx.update(KillSwitchEntity, { only_row: true }, { active: true, ...activation, ...never });

@@ -1,10 +1,10 @@
 import type { Tx } from '../platform/database/transactions.js';
 import type { Departure, Gate } from '../platform/net/outbound-request.js';
 
-/** Validity of a permit: maximum time between the read of the switch and the send of a gated request. */
+/** Validity of a permit: maximum time between reading the switch and sending a request that needs a permit. */
 export const PERMIT_MS = 1_000;
 
-/** The permit expired before the request was sent. No request was sent, and the switch must be read again. */
+/** Error: the permit expired before the request was sent. No request was sent, and the switch must be read again. */
 export class PermitLapsed extends Error {
   constructor() {
     super(`The permit expired: more than ${PERMIT_MS} ms passed since the kill switch was read.`);
@@ -12,12 +12,8 @@ export class PermitLapsed extends Error {
   }
 }
 
-/** Proof that the kill switch was off at a time. Expires PERMIT_MS later. */
 export class Permit {
-  /**
-   * The monotonic clock cannot be set, but stops while the machine sleeps. The wall clock continues, but can be set.
-   * Both are read before the switch.
-   */
+  /** The monotonic clock cannot be set but stops during sleep; the wall clock can be set but does not stop. */
   constructor(
     private readonly monotonic = performance.now(),
     private readonly wall = Date.now(),
@@ -28,7 +24,7 @@ export class Permit {
     return age < PERMIT_MS;
   }
 
-  /** Must run immediately before the bytes of a gated request are sent. */
+  /** Must run immediately before the bytes of a request that needs a permit are sent. */
   assertFresh(): void {
     if (!this.fresh) throw new PermitLapsed();
   }
@@ -36,17 +32,13 @@ export class Permit {
 
 export type Reclaim = (tx: Tx) => Promise<void>;
 
-/** Hooks of the owner of a claim, called before its requests are sent. */
 interface ClaimSteps {
-  /** Called before the first request: records that a request may have been sent. No request is sent if the hook throws. */
+  /** Records, before the first request, that a request may have been sent. If it throws, no request is sent. */
   readonly noteSending?: () => Promise<void>;
   readonly reclaim?: Reclaim;
 }
 
-/**
- * Gate for the requests of one claim. The first request may use the permit of the claim. Every further request, a late first
- * request, or the first request of a claim without a permit reads the switch again and confirms the claim.
- */
+/** The first request uses the permit of the claim. Any other request reads the switch and confirms the claim. */
 export class PermitGate implements Gate {
   private noted = false;
   opened = false;

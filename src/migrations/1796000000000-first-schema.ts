@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const FOLDER = join(__dirname, 'first-schema');
-/** The files are numbered in the order in which they refer to each other. */
+/** The files are numbered, because each file may refer to objects of earlier files. */
 const PART = /^\d\d-.*\.sql$/;
 
-/** The schema of the first release, by module: see the SQL files in first-schema/. */
 export class FirstSchema1796000000000 implements MigrationInterface {
   readonly name = 'FirstSchema1796000000000';
 

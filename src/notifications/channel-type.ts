@@ -28,7 +28,7 @@ export interface Attempt<SetConfig = Config> {
   readonly smtp: OutboundSmtp;
 }
 
-/** Readers of the messages. People get one message about similar events. Pagers and programs get each event. */
+/** People get one message about several similar events. Pagers and programs get a message for each event. */
 export type Audience = 'people' | 'pager' | 'programs';
 
 export interface ChannelType<
@@ -38,7 +38,7 @@ export interface ChannelType<
   readonly newSecret?: () => string;
   readonly audience: Audience;
   readonly defaultEvents?: readonly NotifiedEvent[];
-  /** Makes one attempt, without retries. After an abort, the outcome is ignored. An exception counts as `failed`. */
+  /** Makes one attempt. After an abort, the caller ignores the outcome. An exception counts as `failed`. */
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
 }
 
@@ -49,13 +49,12 @@ export function defineChannel<const Schema extends ConfigSchema>(
 }
 
 interface HookType extends Pick<ChannelType, 'name' | 'description'> {
-  /** Description of the URL, which the receiver generates. */
   readonly hook: string;
   readonly bodyOf: (message: Message) => object;
   readonly read: (answer: OutboundAnswer) => Outcome;
 }
 
-/** Defines a channel for people whose receiver generates a URL, which is the only secret. */
+/** Defines a channel for people. Its only secret is a URL, which the receiver generates. */
 export function defineHook({ hook, bodyOf, read, ...type }: HookType): ChannelType {
   const description = `${hook} Everybody who knows it can post, so it is a secret.`;
   const url = { format: 'uri-with-query', writeOnly: true } as const;
@@ -95,7 +94,7 @@ export async function postJson(
 
 const REFUSALS = new Set([400, 413, 422]);
 
-/** Statuses about the URL or the credentials are retried, because an administrator may correct them. */
+/** A status about the URL or the credentials leads to a retry, because an administrator may correct them. */
 export function outcomeOf(answer: OutboundAnswer): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered' };
@@ -107,7 +106,7 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
   return { kind: 'failed', why, retryAfterMs: waitMs, ...(isBusy && { isBusy }) };
 }
 
-/** A forbidden address is retried, because its DNS record or ALLOWED_PRIVATE_TARGETS may be corrected. */
+/** A forbidden address leads to a retry: an administrator may correct its DNS record or ALLOWED_PRIVATE_TARGETS. */
 export function failureOf(error: unknown): Failure | undefined {
   const isOfReceiver = error instanceof UnreachableError || error instanceof OutcomeUnknownError;
   return isOfReceiver ? { kind: 'failed', why: error.message } : undefined;

@@ -67,7 +67,7 @@ export class ChannelEntity extends TargetRow {
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('paused_until') })
   readonly paused_until: Date | null;
 
-  /** End of sending one delivery at a time. Infinity if the channel fails, a time if the receiver requested a lower rate. */
+  /** End of sending one by one. Infinity if the channel fails; a date if the receiver requested a lower rate. */
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
 
@@ -93,14 +93,14 @@ export function channelStatusOf(channel: ChannelEntity): ChannelStatus {
   const { enabled, failing_since, unhealthy_reported_at } = channel;
   if (!enabled) return 'disabled';
   if (!failing_since) return 'healthy';
-  // The report may be about failures of an earlier configuration.
+  // `unhealthy_reported_at` alone is not enough, because it may be about failures of an earlier configuration.
   const isLong = failing_since.getTime() <= presentTime() - UNHEALTHY_AFTER_MS;
   return unhealthy_reported_at && isLong ? 'unhealthy' : 'degraded';
 }
 
 export const WORKING = { failures: 0, failing_since: null, last_error: null };
 
-/** Validity of the previous secret, in which the receiver can be reconfigured. */
+/** Time for which the previous secret stays valid, so that the receiver can be reconfigured. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 const contextOfFormer = (id: string) => `notification_channel:${id}:former`;
 
@@ -116,7 +116,7 @@ export class ChannelsRepository extends TargetRows<ChannelEntity> {
     return await this.rows().find({ where: { enabled: true }, order: { name: 'asc' } });
   }
 
-  /** Does not read `dead_last_day`, because each attempt would count deliveries. */
+  /** Does not read `dead_last_day`, because that column counts deliveries, and this method runs in each attempt. */
   async byIds(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ChannelEntity>> {
     const { columns } = this.dataSource.getMetadata(ChannelEntity);
     const all = Object.fromEntries(columns.map(({ propertyName }) => [propertyName, true]));

@@ -29,7 +29,7 @@ interface LoadedDelivery extends Delivery {
   readonly has_carried: boolean;
 }
 
-/** A message: a delivery, and the deliveries that it carries. */
+/** Message of a delivery. A summary message also contains the `carried` deliveries. */
 export interface FoldedDelivery {
   readonly delivery: Delivery & Pick<LoadedDelivery, 'left_ms'>;
   readonly carried: readonly Delivery[];
@@ -47,7 +47,10 @@ const statement =
     text: String.raw(text, ...values),
   });
 
-/** Columns of a Delivery. The last column with a name is used, so `attempts` are the attempts of the work. */
+/**
+ * Columns of a Delivery. If two columns have the same name, the last one is used: `attempts` are the attempts of the
+ * work.
+ */
 const deliveryColumns = (row: string): string => {
   const ofWork = (expression: string) =>
     `(select ${expression} from work where kind = '${NOTIFICATION.name}' and ref = ${row}.id)`;
@@ -57,7 +60,10 @@ const deliveryColumns = (row: string): string => {
 };
 
 const MAX_CARRIED = 500;
-/** Maximum waiting deliveries that a carrier reads, so that a flood does not delay each message. */
+/**
+ * Maximum waiting deliveries that are read to build a summary message, so that many deliveries do not delay each
+ * message.
+ */
 const MAX_CANDIDATES = 2_000;
 const COLUMNS = deliveryColumns('delivery');
 
@@ -79,10 +85,11 @@ const isFree = (work: string): string =>
   `(${work}.worker is null or ${work}.ref = any($2::uuid[]))`;
 
 /**
- * Adds waiting deliveries to the message of a carrier: new incidents of the source (if critical, of the group), or other
- * deliveries of the group. Only the first attempt adds, so that each attempt sends the same message. A delivery behind an
- * earlier one about its incident is added only with it. Carried deliveries keep their work, so that later events wait.
- * Pagers and programs get each event.
+ * Adds waiting deliveries to the message of another delivery, the `carrier`. A carrier about a new incident takes other
+ * new incidents of its source (if critical, of its group). Any other carrier takes deliveries of its group. Only the
+ * first attempt adds deliveries, so that each attempt sends the same message. If an earlier delivery about the same
+ * incident is waiting, a delivery is added only together with it. Carried deliveries keep their work, so that later
+ * events wait. Pagers and programs get each event.
  */
 const FOLD = statement('fold')`
     with candidate as materialized (
@@ -130,11 +137,16 @@ const FOLD = statement('fold')`
     union all
     select ${COLUMNS} from notification_deliveries delivery where carried_by = $1 and status = 'pending'`;
 
-/** Locks all rows of work that an end removes, in the order of the ids: see the statement that adds work. */
+/**
+ * Locks all rows in the table work that the end of a delivery removes, in the order of ids: see the statement that adds
+ * work.
+ */
 const LOCK = statement('lock')`
     select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`;
 
-/** Excludes a delivery that was redelivered since, because the message of its carrier no longer contains it. */
+/**
+ * Excludes a delivery that was redelivered since the claim, because the message of its carrier no longer contains it.
+ */
 const END = statement('end')`
     update notification_deliveries delivery
        set status = ended.status, ended_at = case when ended.status <> 'pending' then now() end,
@@ -151,7 +163,10 @@ const WAITING = statement('waiting')`
 const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
            group_key = null, held_until = null`;
 
-/** Also reopens the carried deliveries, so that the message stays the same. Without group key, no further delivery is added. */
+/**
+ * Also reopens the carried deliveries, so that the message stays the same. The group key is removed, so that no further
+ * delivery is added.
+ */
 const reopen = (name: string, which: string) => statement(name)`
     with carrier as (
       update notification_deliveries delivery set ${ANEW}, carried_by = null
@@ -171,7 +186,7 @@ const REOPEN_DEAD = reopen(
 
 const LATE = 'It expired after 24 hours, while the channel was paused, disabled or deleted.';
 
-/** Deliveries that expired without a claim, because their channel was disabled, deleted or paused. */
+/** Ends deliveries that expired before a worker claimed them, because their channel was disabled, deleted or paused. */
 const EXPIRE = statement('expire')`
     with late as (
       update notification_deliveries delivery
@@ -224,7 +239,7 @@ export class DeliveriesRepository {
     return (await this.statements.rows<{ n: number }>(WAITING))[0]!.n;
   }
 
-  /** Makes a delivery, or dead deliveries, pending again. Returns them in the order of their insertion. */
+  /** Reopens one delivery, or the dead deliveries since a time. Returns them in the order of their insertion. */
   async reopen(tx: Tx, channelId: string, which: string | Date): Promise<Delivery[]> {
     const statement = typeof which === 'string' ? REOPEN : REOPEN_DEAD;
     const rows = await this.statements.rowsIn<Delivery>(tx, statement, [channelId, which]);
@@ -232,7 +247,7 @@ export class DeliveriesRepository {
     return rows.map((row) => ({ ...row, attempts: 0 }));
   }
 
-  /** Ends deliveries that have expired without a claim. Returns the types of their channels; null if deleted. */
+  /** Ends deliveries that expired before a claim. Returns the types of their channels; null for a deleted channel. */
   async expire(tx: Tx, most: number): Promise<(string | null)[]> {
     type Late = { id: string; type: string | null };
     const rows = await this.statements.rowsIn<Late>(tx, EXPIRE, [most]);
@@ -271,7 +286,6 @@ export class DeliveriesRepository {
     return await this.statements.rowsIn(tx, FOLD, [id, own, MAX_CARRIED]);
   }
 
-  /** Ends deliveries that need no message. */
   async drop(tx: Tx, dropped: readonly FoldedDelivery[], last_error: string): Promise<void> {
     const rows = dropped.flatMap(membersOf);
     if (rows.length === 0) return;
@@ -290,7 +304,7 @@ export class DeliveriesRepository {
       const last_error = ending.error === undefined ? null : shownStart(ending.error, MAX_ERROR);
       if (ending.kind === 'again') return [{ ...delivery, last_error }];
       const { kind: status } = ending;
-      // The message has arrived, even if it is dead because one of several recipients rejected it.
+      // The message has arrived, even if its delivery is dead because one of several recipients rejected it.
       const end =
         outcome.kind === 'delivered'
           ? ({ status: 'delivered', last_error: null } as const)
@@ -325,7 +339,7 @@ export const membersOf = ({ delivery, carried }: FoldedDelivery): Delivery[] => 
   ...carried,
 ];
 
-/** Ends the pending deliveries of a restored backup without sending them, because people may have read them already. */
+/** Ends pending deliveries of a backup without sending them, because people may already have read their messages. */
 export async function endDeliveriesOfBackup(tx: Tx): Promise<number> {
   const [, unsent] = await tx.query<[unknown, number]>(
     `update notification_deliveries

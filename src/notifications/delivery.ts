@@ -1,14 +1,11 @@
 import type { NewWork } from '../platform/work/kind.js';
 
 export interface Failure {
-  /**
-   * refused: the receiver rejects this message permanently, but may accept other messages. failed: the delivery is retried,
-   * because the receiver did not respond, or an administrator can correct the cause, such as a revoked token.
-   */
+  /** refused: permanently, but only this message. failed: retried, because an administrator can correct the cause. */
   readonly kind: 'refused' | 'failed';
   readonly why: string;
   readonly retryAfterMs?: number;
-  /** True if the receiver requests a lower rate. The channel slows down and does not count as failing. */
+  /** True if the receiver requests a lower rate: the channel sends more slowly, and no failure is counted. */
   readonly isBusy?: true;
 }
 
@@ -48,7 +45,7 @@ export const NOTIFICATION = { name: 'notification' } as const;
 
 export const laneOf = (channelId: string): string => `${NOTIFICATION.name}.${channelId}`;
 
-/** Deliveries about the same incident or subject form a line, so that "recovered" never arrives before "unhealthy". */
+/** Deliveries about one incident or subject share a `line`: "recovered" never arrives before "unhealthy". */
 export function workOf(row: Delivery): NewWork {
   const about = (row.incident_id ?? row.subject_id).slice(0, 100);
   const { id: ref, channel_id, urgency } = row;
@@ -57,15 +54,15 @@ export function workOf(row: Delivery): NewWork {
 
 export const ATTEMPT_MS = 15_000;
 export const UNHEALTHY_AFTER_MS = 600_000;
-/** After this number of successive failures, one delivery at a time tests whether the channel works again. */
+/** After this number of failures in a row, the channel sends one delivery at a time until it works again. */
 export const FAILURES_UNTIL_PROBING = 3;
-/** Period with one delivery at a time after the receiver requested a lower rate. */
+/** Period in which the channel sends one delivery at a time after the receiver has requested a lower rate. */
 export const ONE_BY_ONE_MS = 60_000;
 
 const FIRST_WAIT_MS = 2_000;
 const WAIT_FACTOR = 3;
 const LONGEST_WAIT_MS = 3_600_000;
-/** Minimum pause, even if the receiver requests a lower rate with a shorter Retry-After. */
+/** Minimum pause after a request for a lower rate, even if its Retry-After is shorter. */
 const SHORTEST_BUSY_MS = 1_000;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300_000;
@@ -87,14 +84,14 @@ export function endingOf(
   if (kind === 'delivered' && error === undefined) return { kind };
   if (kind !== 'failed' || left_ms <= 0) return { kind: 'dead', error };
   const backoffMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1));
-  // A delivery that exceeded the rate stays first until the receiver accepts more messages.
+  // If the receiver requests a lower rate, the delivery gets no backoff, so that it stays the first in its channel.
   const ownMs = outcome.isBusy ? SHORTEST_BUSY_MS : spread(backoffMs, random);
-  // The last attempt is made at the end of the day, even if the receiver requested a longer wait.
+  // Makes the last attempt when the delivery expires, even if the receiver requested a longer wait.
   const waitMs = Math.min(Math.max(ownMs, outcome.retryAfterMs ?? 0), left_ms);
   return { kind: 'again', waitMs, error };
 }
 
-/** A message may cause a single failure. The channel causes several successive failures, even if each message is rejected. */
+/** One failure may be the fault of the message. Several failures in a row are the fault of the channel. */
 export function pauseAfter(
   { isBusy, retryAfterMs = 0 }: Failure,
   failures: number,

@@ -63,7 +63,7 @@ type Attempt = Ready & EndedAttempt;
 export class DeliveryWork implements OnModuleInit {
   private readonly log = new Logger('Notifications');
   private readonly publicUrl: string | undefined;
-  /** Returns `undefined` for a delivery that has ended or is carried by another message. */
+  /** Returns `undefined` for a delivery that has ended, or that a summary message contains. */
   private readonly prepared = new Batcher<Claimed, Ready | undefined>(
     (claims) => this.transactions.run((tx) => this.prepare(tx, claims)),
     100,
@@ -133,7 +133,7 @@ export class DeliveryWork implements OnModuleInit {
     return new AgainOutcome<Attempt>({ inMs: ending.waitMs!, why: ending.error }, attempt);
   }
 
-  /** Loads current states, because a message may have waited. Ends requests for approvals that were all decided since. */
+  /** Loads current states, because a message may have waited. Ends requests for approvals that have been decided. */
   private async prepare(tx: Tx, claims: readonly Claimed[]): Promise<(Ready | undefined)[]> {
     const messages = await this.deliveries.messages(tx, claims);
     const folded = [...messages.values()];
@@ -201,7 +201,7 @@ export class DeliveryWork implements OnModuleInit {
           http: this.http,
           smtp: this.smtp,
         });
-        // A type that ignores the signal must not occupy the slot.
+        // A channel type that ignores the signal must not occupy the slot.
         return await unlessAborted(over, sent);
       } catch (err) {
         signal.throwIfAborted();
@@ -214,7 +214,7 @@ export class DeliveryWork implements OnModuleInit {
     });
   }
 
-  /** Runs in the transaction that ends the claims, so lost claims change nothing. */
+  /** Runs in the transaction that ends the claims. If a claim is lost, the transaction changes nothing. */
   private async write(tx: Tx, attempts: readonly Attempt[]): Promise<void> {
     await this.store(tx, attempts);
     await this.deliveries.write(tx, attempts);
@@ -231,10 +231,7 @@ export class DeliveryWork implements OnModuleInit {
     });
   }
 
-  /**
-   * Stores the outcomes in the channels. Locks channels in the order of their ids, to avoid deadlocks. Does not lock a channel
-   * that stays healthy, because all its deliveries would wait for the lock when they end.
-   */
+  /** Locks channels in the order of ids, but no channel that stays healthy: all its deliveries would wait. */
   async store(tx: Tx, attempts: readonly Pick<Attempt, 'channel' | 'outcome'>[]): Promise<void> {
     const byChannel = [...Map.groupBy(attempts, ({ channel }) => channel.id)].sort();
     for (const [id, ofChannel] of byChannel) {
@@ -251,7 +248,6 @@ export class DeliveryWork implements OnModuleInit {
     }
   }
 
-  /** Stores a successful test, and sends waiting deliveries immediately. */
   async resume(tx: Tx, channelId: string): Promise<void> {
     await this.storeSuccess(tx, channelId);
     await this.hurry(tx, channelId);
@@ -292,7 +288,7 @@ export class DeliveryWork implements OnModuleInit {
     // The recovery of a disabled channel is reported only after it is enabled.
     const change = { ...WORKING, ...(enabled && { unhealthy_reported_at: null }) };
     await tx.getRepository(ChannelEntity).update(id, change);
-    // A success does not end a pause that the receiver requested. Infinity is a number.
+    // A success does not end a pause that the receiver requested. If the channel fails, `narrow_until` is Infinity.
     const isSlowedDown = narrow_until instanceof Date && narrow_until.getTime() > presentTime();
     if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id));
     if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));

@@ -27,7 +27,7 @@ describe('the notification texts of events', () => {
       expires_at: '2026-01-31T13:30:00.000Z',
     };
     const facts = factsOf('action.pending_approval', payload);
-    // The headline names the target.
+    // The target is in the headline.
     expect(facts).not.toHaveProperty('Target');
     expect(facts).toMatchObject({
       Reason: 'ransomware note seen',

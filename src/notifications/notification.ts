@@ -9,7 +9,7 @@ import * as t from './messages/event-data.js';
 import { INCIDENT_EVENT_TYPES } from './messages/incident.events.js';
 import { SYSTEM_EVENT_TYPES } from './messages/system.events.js';
 
-/** Events that channels send, in the order of the API. The names are names of domain events. */
+/** Events that channels send, in the order of the API. Each event has the name of its domain event. */
 export const EVENT_TYPES = {
   ...INCIDENT_EVENT_TYPES,
   ...ACTION_EVENT_TYPES,
@@ -21,7 +21,7 @@ export function isEventName(name: string): name is EventName {
   return Object.hasOwn(EVENT_TYPES, name);
 }
 
-/** A channel always receives the events about other channels. */
+/** Event that a channel can select. Every channel also receives the events about other channels. */
 export type NotifiedEvent = Exclude<EventName, `notification${string}`>;
 export const NOTIFIED_EVENTS = Object.keys(EVENT_TYPES).filter(
   (name): name is NotifiedEvent => !name.startsWith('notification'),
@@ -57,7 +57,6 @@ export function messageOf(type: EventName, source: t.SourceEvent): Message {
 export const eventOf = (type: EventName, source: t.SourceEvent) =>
   EVENTS.get(type)!.valuesOf(source) as AnyEvent;
 
-/** Events as they are sent, by their names. */
 const EVENTS = new Map(
   Object.entries<EventDefinition<unknown>>(EVENT_TYPES).map(([name, { description, data }]) => {
     const type = t.data(`${pascal(name)}Event`, description, {
@@ -87,10 +86,7 @@ export function alertsOf({ event }: Message): Alerts {
 /** Maximum length of a value. Every receiver accepts this length, even if each character is escaped. */
 const MAX_VALUE = 300;
 
-/**
- * Makes third-party text harmless: one line each, without invisible characters and clickable addresses. The result is plain
- * text, which each channel type escapes for its receiver.
- */
+/** Makes third-party text one line without invisible characters and clickable addresses. Channel types escape it. */
 export function shownWords({ severity, words }: Pick<Message, 'severity' | 'words'>) {
   const about = words.about ? ` - ${shown(words.about)}` : '';
   const headline = `${severity ? `[${severity}] ` : ''}${shown(words.headline)}${about}`;
@@ -106,7 +102,7 @@ function shown(text: string): string {
   return withoutLinks(defang(titleLine(text, MAX_VALUE) ?? '(nothing that can be shown)'));
 }
 
-/** Breaks `file://server` and `\\server\share`, which programs also show as links. Windows would log in there. */
+/** Changes `file://server` and `\\server\share`. Windows would send the user's login to a linked server. */
 function withoutLinks(text: string): string {
   return text
     .replace(/(?<!\bhxxps?|\bfxp):\/\//gi, '[://]')

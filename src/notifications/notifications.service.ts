@@ -75,7 +75,7 @@ export class NotificationsService
     const { audience, defaultEvents = EVENTS_FOR_PEOPLE } = type;
     const secret = hasSecret(given) ? undefined : type.newSecret?.();
     const config = secret ? { ...given, secret } : given;
-    // Channels for people get new incidents from `high` on. Selected events or severities override this default.
+    // Channels for people get new incidents from severity `high`, unless the request selects events or a severity.
     const isByDefault = audience !== 'programs' && !wanted.events;
     const {
       min_severity = 'low',

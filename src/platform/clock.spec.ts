@@ -18,7 +18,7 @@ describe('presentTime', () => {
     wall += ms;
     monotonic += ms;
   };
-  /** The machine clock is `aheadMs` ahead; question and answer take `ms` together. */
+  /** Simulates a machine clock that is `aheadMs` ahead of the database clock. The measurement takes `ms`. */
   const measure = (aheadMs: number, ms = 2): void => {
     const asked = wall;
     pass(ms);

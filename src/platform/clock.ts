@@ -5,19 +5,18 @@ interface TimeReading {
 }
 
 interface Measured {
-  /** Machine clock minus database clock. */
+  /** Time of the machine clock minus time of the database clock, in ms. */
   readonly aheadMs: number;
   readonly wall: number;
   readonly monotonic: number;
 }
 
-/** Minimum jump that shows that the machine clock was set. NTP adjusts the clock in smaller steps. */
+/** A jump of at least this size means that the machine clock was set. NTP adjusts the clock in smaller steps. */
 const SET_MS = 1_000;
 
-/** Shared by the whole process, like the machine clock, because ids and pure functions also need the time. */
+/** The process shares the measurement, like the machine clock, because ids and pure functions need the time. */
 let last: Measured | undefined;
 
-/** Returns the Unix time in ms of the database clock, or of the machine clock before the first measurement. */
 export function presentTime(): number {
   const wall = Date.now();
   if (!last) return wall;
@@ -27,7 +26,7 @@ export function presentTime(): number {
   return Math.floor(wasSet ? last.wall + passed : wall) - last.aheadMs;
 }
 
-/** Keeps the known difference if the measurement allows it, else 0 if allowed, else the middle of the allowed range. */
+/** Keeps the known difference if it fits the measurement. Otherwise uses 0 if that fits, or the middle of the range. */
 export function learnTime({ asked, told, answered }: TimeReading): void {
   // The machine clock shows whole milliseconds, so the true time may be up to 1 ms later.
   const [least, most] = [asked - told, answered + 1 - told];

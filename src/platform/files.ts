@@ -15,7 +15,7 @@ export async function writeWhole(path: string, content: string, mode: number): P
   }
 }
 
-/** Makes the names of new files in a folder durable. */
+/** Syncs a folder, so that the names of new files in it survive a power failure. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {
@@ -25,7 +25,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Splits only at line feeds, because texts of people may contain other separators. */
+/** Splits text only at line feeds, because texts of people may contain other line separators. */
 export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, undefined> {
   let rest = '';
   for await (const chunk of chunks) {

@@ -1,6 +1,6 @@
 const FIRST_BYTES = 4_096;
 
-/** Buffer that doubles its size when full. Separate chunks of one byte would take 500 bytes each. */
+/** Buffer that doubles its size when it is full. Separate chunks of one byte each would take 500 bytes per chunk. */
 export class GrowingBuffer {
   private bytes = Buffer.alloc(0);
   private used = 0;

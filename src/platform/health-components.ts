@@ -34,7 +34,7 @@ export class HealthComponents {
     this.checks.set(name, check);
   }
 
-  /** Adds details from another module. Details that cannot be read are omitted. */
+  /** Adds details of another module to a component. Details that cannot be read are omitted. */
   addDetails(name: ComponentName, details: Details): void {
     this.details.set(name, [...(this.details.get(name) ?? []), details]);
   }

@@ -5,9 +5,9 @@ const MOST_COUNTED = 0xfff;
 let latest = -1;
 let count = 0;
 
-/** Creates a UUID of version 7, ordered by time, so that rows go to the end of an index. A counter orders ids of one ms. */
+/** Creates a UUID of version 7, so that rows go to the end of an index. A counter orders ids of one millisecond. */
 export function newId(now = presentTime()): string {
-  // Also counts for an earlier time, because ids with other times may have been created in between.
+  // The counter also increases for an earlier time, because ids of other times may have been created in between.
   if (now > latest || count === MOST_COUNTED) {
     latest = now;
     count = 0;
@@ -36,7 +36,7 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/* Converts time bounds to id bounds, because ids begin with their time. Times are ISO 8601, maybe finer than 1 ms. */
+/* Ids begin with their time, so a limit of time is a limit of ids. ISO 8601 times may be finer than 1 ms. */
 
 const FRACTION = /\.(\d+)/;
 
@@ -44,12 +44,11 @@ export function firstIdAfter(time: string): string {
   return firstIdAt(wholeMs(time) + 1);
 }
 
-/** Returns an id above all ids with a time before `time`. */
+/** Returns an id that is greater than all ids of times before `time`. */
 export function endIdBefore(time: string): string {
   return firstIdAt(endMs(time));
 }
 
-/** Returns the first millisecond at or after the time. */
 export function endMs(time: string): number {
   const digits = FRACTION.exec(time)?.[1] ?? '';
   const finer = /[1-9]/.test(digits.slice(3));

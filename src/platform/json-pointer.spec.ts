@@ -1,6 +1,6 @@
 import { parsePointer, pointerTo, resolvePointer } from './json-pointer.js';
 
-/** The document of RFC 6901, section 5. */
+/** Example document of RFC 6901, section 5. */
 const DOCUMENT = {
   foo: ['bar', 'baz'],
   '': 0,

@@ -9,7 +9,7 @@ export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${escaped(String(step))}`;
 }
 
-/** Returns the value at these steps, or `undefined`. Ignores inherited members and the content of a raw JSON number. */
+/** Ignores inherited members and the content of a raw JSON number. */
 export function resolveSteps(value: unknown, steps: readonly string[]): unknown {
   let at: unknown = value;
   for (const step of steps) {
@@ -24,7 +24,7 @@ export function resolvePointer(value: unknown, text: string): unknown {
   return steps && resolveSteps(value, steps);
 }
 
-/** The order matters: `~01` means `~1`, not a slash. */
+/** Replaces `~1` before `~0`, because `~01` means `~1`, not a slash. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -33,7 +33,7 @@ function escaped(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Rejects leading zeros, and `-`, which means the position after the last item. */
+/** Matches an index of a list. Rejects leading zeros, and `-`, which means the position after the last item. */
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
 function next(value: unknown, step: string): unknown {
@@ -44,9 +44,8 @@ function next(value: unknown, step: string): unknown {
 
 declare global {
   interface JSON {
-    /* Both exist in Node, but not yet in the types of TypeScript. */
+    /* Node has these two functions, but the types of TypeScript do not have them yet. */
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
-    /** JSON.stringify writes the result as the given text. */
     rawJSON(text: string): { readonly rawJSON: string };
   }
 }

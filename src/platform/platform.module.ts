@@ -29,7 +29,7 @@ import { ApiMetricsController, MetricsController } from './metrics/metrics.contr
 import { METRICS, HttpMetrics } from './metrics/metrics.js';
 import { ScrapedGauges } from './metrics/scraped-gauges.js';
 
-/** Receives requests under /api without another handler, so that the guards check them and strangers learn nothing. */
+/** Receives unknown requests under /api, so that the guards check them and strangers learn nothing. */
 @ApiExcludeController()
 @Controller(['api', 'api/*'])
 @Requires('viewer')
@@ -40,7 +40,7 @@ export class UnknownAddressController {
   }
 }
 
-/** Once for all apps of the process, which share the metrics. */
+/** Registered once for all apps of the process, because the apps share the metrics. */
 const prometheus = PrometheusModule.register({ controller: MetricsController });
 
 /** Providers that every other module may inject. The caller opens and closes the data source: see openDatabase. */
@@ -55,7 +55,7 @@ export class PlatformModule {
   static on(settings: Settings, dataSource: DataSource): DynamicModule {
     const throttler = ThrottlerModule.forRootAsync({
       inject: [LimitStorage],
-      // A placeholder: RateLimitGuard chooses the limit of each request by handler and principal.
+      // Placeholder, because RateLimitGuard chooses the limit of each request by handler and principal.
       useFactory: (storage: LimitStorage) => ({ storage, throttlers: [{ ttl: 60_000, limit: 0 }] }),
     });
     const providers: Provider[] = [

@@ -25,13 +25,12 @@ import {
 } from '../platform/validation/fields.js';
 import { QueryFlag } from '../platform/validation/query-fields.js';
 
-/** A UUID is not a valid name, so that an id is never ambiguous. */
+/** Excludes UUIDs, so that no name looks like an id. */
 export const PLAYBOOK_NAME =
   /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
-/** Name of a step or of a variable. */
 export const NAME = /^[a-z][a-z0-9_]{0,62}$/;
 
-// docs/adr/0030-the-language-of-playbooks.md has the measured costs.
+// These maximums limit the cost of a playbook, which docs/adr/0030-the-language-of-playbooks.md measures.
 const MOST_STEPS = 50;
 export const LONGEST_EXPRESSION = 2_000;
 
@@ -53,13 +52,13 @@ const PlaybookName = (options: FieldOptions = {}) =>
     pattern: PLAYBOOK_NAME,
     message:
       'name must be 1 to 63 small letters, digits and hyphens, beginning with a letter or digit, and no UUID',
-    // Generated clients may not support the lookahead that excludes UUIDs.
+    // The pattern in the contract does not exclude UUIDs, because generated clients may not support lookahead.
     contract: { pattern: '^[a-z0-9][a-z0-9-]{0,62}$' },
     description: 'Unique, and no UUID.',
     ...options,
   });
 
-// Optional objects cannot be derived with PartialType, because Swagger ignores PartialType for them.
+// The input and the update declare these fields separately, because Swagger ignores PartialType for optional objects.
 const VARIABLES = {
   description:
     'Names with default values. A run can override the values. Do not store secrets here: every role can read them.',

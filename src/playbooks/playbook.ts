@@ -18,7 +18,7 @@ export class PlaybookEntity extends RowTimes {
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
-  /** Copied from the definition, like `auto_run`, for the filters of lists and for triggers. */
+  /** Copied from the definition, like `auto_run`, because filters of lists and triggers use these columns. */
   @Column({ type: 'boolean' })
   readonly enabled: boolean;
 
@@ -55,7 +55,7 @@ export class PlaybookVersionEntity {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly changed_at: Date;
 
-  /** Principal who last set `auto_run`, while `auto_run` is set. */
+  /** Principal who last set `auto_run`. Null while `auto_run` is not set. */
   @Column({ type: 'text', nullable: true })
   readonly auto_run_by: string | null;
 
@@ -65,7 +65,7 @@ export class PlaybookVersionEntity {
 
 export type PlaybookVersion = Pick<PlaybookVersionEntity, 'id' | 'version' | 'name' | 'definition'>;
 
-/** Includes the id, because another playbook may later have the same name. */
+/** Contains the id and not the name, because another playbook may later have the same name. */
 export function revisionOf({ id, version }: PlaybookVersion): `${string}-${number}` {
   return `${id}-${version}`;
 }
@@ -105,13 +105,13 @@ export function changedFields(before: Content, after: Content): string[] {
   );
 }
 
-/** True if the change only describes the playbook, disables it or removes its trust. */
+/** True if the change only describes the playbook, disables it or removes its trust in verdicts. */
 export function onlyStops(before: Content, after: Content): boolean {
   const values: Readonly<Record<string, unknown>> = { ...after.definition, description: false };
   return changedFields(before, after).every((field) => values[field] === false);
 }
 
-/** With `trust_verdict`, steps run on the verdict of a model, for which a manager is responsible. */
+/** True if the change needs a manager. With `trust_verdict`, the verdict of a model decides about steps. */
 export function isForManagers(before: Content | undefined, after: Content): boolean {
   if (!after.definition.trust_verdict) return false;
   return !before?.definition.trust_verdict || !onlyStops(before, after);

@@ -1,4 +1,4 @@
-// SQL: a playbook is stored with its version.
+// SQL: one statement stores a playbook and its version.
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { SYSTEM } from '../actions/action.js';
@@ -37,7 +37,7 @@ import malwareContainment from './shipped/malware-containment.json';
 import phishingResponse from './shipped/phishing-response.json';
 import suspiciousLogin from './shipped/suspicious-login.json';
 
-/** Their texts for people have no raw words of the incident: attackers may write mentions and links. */
+/** Their texts for people never insert raw text of the incident: attackers may write mentions and links. */
 export const SHIPPED_PLAYBOOKS = [
   phishingResponse,
   malwareContainment,
@@ -46,7 +46,7 @@ export const SHIPPED_PLAYBOOKS = [
 
 const NOT_DELETED = { deleted_at: IsNull() };
 
-/** Principal who set the flag: the earlier principal, or the author of the new version if the flag was not set before. */
+/** SQL: principal who set the flag: the author of the new version, or the earlier principal if it was already set. */
 const setBy = (flag: string) =>
   `case when stored.definition ->> '${flag}' = 'true' then coalesce(before.${flag}_by, stored.updated_by) end`;
 
@@ -70,7 +70,6 @@ const STORE: Statement = {
     select * from stored`,
 };
 
-/** `nameOrId`: no name is a UUID, so a reference is never ambiguous. */
 @Injectable()
 export class PlaybooksService implements OnApplicationBootstrap {
   constructor(
@@ -80,7 +79,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Creates the shipped playbooks if no playbook has ever existed. Later releases do not change them. */
+  /** Creates the shipped playbooks if no playbook ever existed. Later releases do not change playbooks. */
   async onApplicationBootstrap(): Promise<void> {
     const creation = this.transactions.run(async (tx) => {
       if (await tx.getRepository(PlaybookEntity).exists()) return;
@@ -104,7 +103,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     });
   }
 
-  /** Returns a playbook that is not deleted, even if it is disabled. Locks the playbook if `tx` is given. */
+  /** Returns the playbook, even if it is disabled, but not if it is deleted. Locks the playbook if `tx` is given. */
   async get(nameOrId: string, tx?: Tx): Promise<PlaybookEntity> {
     return found(await this.find(nameOrId, tx, true));
   }
@@ -131,7 +130,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     });
   }
 
-  /** Locks and returns the enabled playbooks with `auto_run`, so that no two transactions give the same turn to their runs. */
+  /** Locks and returns the enabled `auto_run` playbooks, so that two transactions cannot give the same turn twice. */
   async autoRuns(tx: Tx): Promise<PlaybookEntity[]> {
     const where = { auto_run: true, enabled: true, ...NOT_DELETED };
     const lock = { mode: 'for_no_key_update' } as const;
@@ -183,7 +182,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     }, caller);
   }
 
-  /** Returns the id of the deleted playbook. Its runs continue with their version. */
+  /** Deletes the playbook and returns its id. Its runs continue with their version. */
   async delete(caller: Principal, nameOrId: string, condition: IfMatchCondition): Promise<string> {
     return await this.transactions.run(async (tx) => {
       const playbook = await this.get(nameOrId, tx);

@@ -50,10 +50,9 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Excludes characters with a meaning for relays or shells. Some relays forwarded `mallory%evil.example@example.com`. */
+/** Excludes characters with a meaning for relays or shells, such as `%` in `mallory%evil.example@example.com`. */
 const MAILBOX = /^[A-Za-z0-9_][A-Za-z0-9_.+'=~&-]*@[A-Za-z0-9.-]+$/;
 
-/** True if the text is one ASCII address that all servers read in the same way. */
 export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
@@ -97,7 +96,7 @@ const UNDISCLOSED = 'Undisclosed recipients:;';
 export async function mailContent(note: Note): Promise<Buffer> {
   const { from, to, subject, text, id, threadId } = note;
   const domain = domainOf(from);
-  // Loaded on demand, because few sites send mail.
+  // Loads the library on demand, because few installations send mail.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composer = new MailComposer({
     from: { name: '', address: from },
@@ -107,7 +106,7 @@ export async function mailContent(note: Note): Promise<Buffer> {
     text: storable(text),
     messageId: `<${id}@${domain}>`,
     references: threadId === undefined ? undefined : `<${threadId}@${domain}>`,
-    // RFC 3834: prevents automatic replies.
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     newline: 'win',
     disableFileAccess: true,

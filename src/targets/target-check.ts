@@ -16,7 +16,7 @@ import { parsePointer, pointerTo } from '../platform/json-pointer.js';
 import { isPrivateHost } from '../platform/addresses/target-rules.js';
 import type { Targets } from '../platform/net/targets.js';
 
-/** `ownProperties`: a field may have the name `constructor`. `verbose`: messages quote the schema of the error. */
+/** `ownProperties`: a field may have the name `constructor`. `verbose`: adds the schema, which messages quote. */
 const ajv = new Ajv({
   allErrors: true,
   verbose: true,
@@ -38,10 +38,10 @@ export function problemAt(path: string, code: string, text: string): FieldError 
 export function configProblems(schema: ConfigSchema, config: unknown): FieldError[] {
   const validate = ajv.compile(schema);
   validate(config);
-  // ajv reports an invalid name twice: the second error has the keyword `propertyNames`.
+  // ajv reports an invalid name twice. This removes the second error, which has the keyword `propertyNames`.
   const errors = validate.errors?.filter(({ propertyName }) => propertyName === undefined) ?? [];
   return Array.from(Map.groupBy(errors, pointerOf), ([pointer, all]) => {
-    // A value of the wrong type or length is also reported as an unknown value.
+    // For a value of the wrong type or length, ajv also reports an unknown value (`enum`). The other error says more.
     const { keyword, parentSchema, data } = all.find((one) => one.keyword !== 'enum') ?? all[0]!;
     const ofField = parentSchema as ValueSchema;
     const [code, text] = (RULES[keyword.replace(/^(min|max)/, '')] ?? RULES[String(ofField.type)])!;
@@ -51,7 +51,7 @@ export function configProblems(schema: ConfigSchema, config: unknown): FieldErro
 }
 
 function pointerOf({ instancePath, params }: ErrorObject): string {
-  // For a missing or unknown name, the path of ajv is the path of the enclosing object.
+  // If a name is missing or unknown, ajv gives the path of the enclosing object, so the name is appended.
   const { missingProperty, additionalProperty, propertyName } = params as Record<string, string>;
   const name = missingProperty ?? additionalProperty ?? propertyName;
   return name === undefined ? instancePath : pointerTo(instancePath, name);
@@ -59,7 +59,6 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 
 type Rule = readonly [code: string, text: (schema: ValueSchema, value: unknown) => string];
 
-/** Rules by keyword without `min` and `max`, or by the type for a wrong type or number. */
 const RULES: Readonly<Record<string, Rule>> = {
   required: ['required', () => 'is required'],
   additionalProperties: ['unknown_field', () => 'is not a known field'],
@@ -100,7 +99,6 @@ export interface TargetType<Schema extends ConfigSchema = ConfigSchema> {
   sentTo?(config: ConfigOf<Schema>): readonly string[];
 }
 
-/** Types of connectors or channels that the files of a folder export, in the order of the file names. */
 export class TypesByName<Type extends TargetType> {
   readonly all: readonly Type[];
 
@@ -125,7 +123,7 @@ export class TypesByName<Type extends TargetType> {
   }
 }
 
-/** Returns scheme, host and port of each place that receives secrets. Skips an address that is a lost secret. */
+/** Returns the origin of each place that receives secrets. Skips an address that is a secret and was lost. */
 export function originsOf(schema: ConfigSchema, config: Config): string[] {
   if (schema.properties['host']) {
     const { host, port, secure } = withDefaults(schema, config) as Record<string, string | boolean>;
@@ -143,7 +141,7 @@ function addressesIn({ properties }: ConfigSchema, config: Config) {
   });
 }
 
-/** Returns the stored secrets that a change does not contain. A person who can change an address must not learn the secrets. */
+/** Returns the names of the stored secrets that a change omits: changing an address must not reveal secrets. */
 export function secretsNotGivenAgain(
   schema: ConfigSchema,
   before: Config,
@@ -155,7 +153,7 @@ export function secretsNotGivenAgain(
   );
 }
 
-/** Names are checked again at each call, because they may resolve to other addresses later. */
+/** Returns the problems of addresses. Each call resolves names again, because their addresses may change. */
 export function addressProblems(
   schema: ConfigSchema,
   config: Config,

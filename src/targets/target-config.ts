@@ -1,6 +1,6 @@
 import type { SchemaObject } from '@nestjs/swagger';
 
-/** A masked word in a response confirms a guess, and one response can contain thousands of short guesses. */
+/** Prevents short guesses: a masked word confirms a guess, and a response can contain thousands of short words. */
 export const SHORTEST_SECRET = 8;
 
 type Rules = Readonly<
@@ -17,12 +17,12 @@ export interface ValueSchema extends Rules {
   readonly enum?: readonly string[];
   readonly [OPTIONAL]?: true;
   readonly default?: string | number | boolean;
-  /** `uri-with-query` for an address that may contain a token in its query. */
+  /** `uri-with-query`: an address whose query may contain a token. */
   readonly format?: 'uri' | 'uri-with-query';
   readonly items?: ValueSchema;
   readonly properties?: Readonly<Record<string, ValueSchema>>;
   readonly required?: readonly string[];
-  /** Names of a map, which the user chooses. All values have the schema `additionalProperties`. */
+  /** Rule for the names in a map, which the user chooses. Every value has the schema `additionalProperties`. */
   readonly propertyNames?: { readonly enum: readonly string[] } | { readonly pattern: string };
   readonly additionalProperties?: ValueSchema | false;
   /** True if names are case-insensitive, like header names. JSON Schema has no keyword for this. */
@@ -91,7 +91,6 @@ type ValueOf<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
             ? string | Readonly<Record<string, unknown>>
             : unknown;
 
-/** A configuration that is valid by the schema, with its defaults. */
 export type ConfigOf<
   Schema extends Pick<ConfigSchema, 'properties'>,
   Properties = Schema['properties'],
@@ -101,7 +100,6 @@ export type ConfigOf<
     | (Properties[Name] extends { readonly [OPTIONAL]: true } ? undefined : never);
 };
 
-/** A configuration from JSON: values may be null, but not undefined. */
 export type Config = Readonly<Record<string, NonNullable<unknown> | null>>;
 
 export const isFields = (schema: ValueSchema): schema is ConfigSchema =>
@@ -128,7 +126,7 @@ export function splitConfig({ properties }: ConfigSchema, config: Config) {
   return { readable: Object.fromEntries(readable), secrets: Object.fromEntries(secrets) };
 }
 
-/** A map of secrets changes entry by entry, because callers cannot read the other entries. Null removes an entry. */
+/** Applies a change. A map of secrets changes entry by entry, because callers cannot read it. Null removes an entry. */
 export function changeConfig(schema: ConfigSchema, before: Config, change: Config): Config {
   const after = new Map(Object.entries(before));
   for (const [name, value] of Object.entries(change)) {

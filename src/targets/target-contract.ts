@@ -22,7 +22,7 @@ export class ShownTarget extends PickType(TargetRow, ['name', 'type', 'enabled',
   readonly updated_at: Date;
 }
 
-/** The contract has one schema per type instead. */
+/** Validates requests. The contract shows one schema per type instead. */
 export class TargetInput extends PickType(TargetRow, ['name', 'type']) {
   @JsonObject()
   readonly config: Config;

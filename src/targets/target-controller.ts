@@ -52,10 +52,9 @@ interface Definition<Row, Input, Update, Shown> {
   presentTypes(): ShownType[];
 }
 
-/** The validation pipe and the contract read the classes of the parameters, which TypeScript does not know here. */
+/** Sets the parameter classes for the validation pipe and the contract. TypeScript cannot derive them here. */
 const Takes = (...types: readonly Type[]) => Reflect.metadata('design:paramtypes', types);
 
-/** Returns the base class of a controller with the routes of targets. */
 export function TargetController<
   Row extends TargetRow,
   Input extends TargetInput,

@@ -6,7 +6,7 @@ const TEXT = { type: 'string', maxLength: 200 } as const;
 const ADDRESS = { ...TEXT, format: 'uri' } as const;
 const SECRET = { ...TEXT, writeOnly: true } as const;
 
-/** A vendor with a separate login service. */
+/** Schema of a vendor with a separate login service. */
 const TWO_ADDRESSES: ConfigSchema = {
   type: 'object',
   properties: {
@@ -25,7 +25,7 @@ const TWO_ADDRESSES: ConfigSchema = {
   additionalProperties: false,
 };
 
-/** A mail server. */
+/** Schema of a mail server. */
 const HOST: ConfigSchema = {
   type: 'object',
   properties: {
@@ -159,7 +159,7 @@ describe('addressProblems', () => {
     'https://vendor.example/api',
     'https://1.1.1.1',
     'https://[2606:4700::1111]',
-    // Names are resolved and checked at each call.
+    // Names are resolved and checked only at each call.
     'http://localhost:8080',
     'http://metadata.google.internal',
   ])('allows %s, which is public or a name', (base_url) => {

@@ -47,7 +47,7 @@ export class TargetRow extends RowTimes {
   @Column({ type: 'jsonb' })
   readonly config: Config;
 
-  /** Encrypted secrets; null if there are none. */
+  /** Encrypted secrets; null if the configuration has no secrets. */
   @Column({ type: 'text', nullable: true })
   readonly secrets: string | null;
 
@@ -57,7 +57,6 @@ export class TargetRow extends RowTimes {
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
-  /** Time at which the failure was reported; null if no failure is reported. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_reported_at: Date | null;
 }
@@ -108,7 +107,7 @@ export abstract class TargetRows<Row extends TargetRow> {
     return await this.reread(tx, row.id);
   }
 
-  /** Marks the row as deleted, because other rows refer to it. Clears the configuration, which may contain a secret. */
+  /** Keeps the row, because other rows refer to it. Clears the configuration, which may contain a secret. */
   async markDeleted(tx: Tx, id: string): Promise<void> {
     await this.rows(tx).update(id, { deleted_at: () => 'now()', ...EMPTY, ...this.alsoEmpty });
   }
@@ -129,7 +128,7 @@ export abstract class TargetRows<Row extends TargetRow> {
     return { ...config, ...(JSON.parse(opened) as Config) };
   }
 
-  /** Encrypts secrets. Secrets of one target cannot be decrypted for another target. */
+  /** Encrypts secrets for one target. They cannot be decrypted for another target. */
   seal(id: string, secrets: Config): string {
     return this.box.seal(JSON.stringify(secrets), `${this.subject}:${id}`);
   }
@@ -149,7 +148,7 @@ export abstract class TargetRows<Row extends TargetRow> {
   }
 }
 
-/** Stored by the SQL of "A lost key" in docs/operations.md, and found by attention. */
+/** The SQL of "A lost key" in docs/operations.md stores this text, and `src/attention` searches for it. */
 export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';
 
 export function sealedSecretsOf(table: string, subject: string): SealedColumn {

@@ -27,10 +27,10 @@ const UNKNOWN: TargetTest = {
   latency_ms: 0,
 };
 
-/** `secret`: a secret that the service generated in this change. It cannot be read later. */
+/** `secret`: new secret that the service generated in this change. No later response shows it. */
 export type Changed<Row> = Row & { readonly secret?: string };
 
-/** Change of a locked row, besides its name and its state. The configuration is checked only with `config`. */
+/** Change of a locked row besides its name and state. If `config` is absent, the configuration is not checked. */
 interface Plan<Row> {
   readonly config?: Config;
   readonly columns: QueryDeepPartialEntity<Row>;
@@ -95,7 +95,7 @@ export abstract class TargetsService<
     }, caller);
   }
 
-  /** Tests a target, even if it is disabled. A concurrent copy of the request is rejected. */
+  /** Tests a target, even if it is disabled. Rejects a copy of the request while the test is running. */
   async test(caller: Caller, id: string, idempotency: Idempotency): Promise<TargetTest> {
     const row = await this.rows.get(id);
     const asIs = (result: TargetTest) => result;
@@ -133,7 +133,7 @@ export abstract class TargetsService<
     return await this.transactions.run<Changed<Row>>(make, caller, idempotency);
   }
 
-  /** Applies a partial change. A change of the destination of secrets requires all secrets again. */
+  /** If the change sends secrets to another destination, it must contain all secrets again. */
   private changeConfig(row: Row, change: Config) {
     const type = this.types.named(row.type);
     const before = this.rows.open(row);

@@ -28,7 +28,6 @@ import {
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Failures that the service determines, with their messages. */
 const OWN_MESSAGES = {
   kill_switch: 'The kill switch was turned on during the run.',
   incident_deleted: 'The incident was deleted.',
@@ -55,13 +54,10 @@ export type RunError = TriageErrorDto;
 export const NOT_APPLIED = ['verdict_by_person', 'incident_resolved'] as const;
 export type NotApplied = (typeof NOT_APPLIED)[number];
 
-/** Prefix of evidence from a later report, `report/<id>`. The pointer begins at `raw_data` of the report. */
+/** Prefix of the source of evidence in a later report: `report/<id>`. Pointers start at `raw_data` of the report. */
 export const REPORT = 'report/';
 
-/**
- * A run, with the contract of the columns that responses show. A running run is `queued` in its row: its work row shows if an attempt
- * is in progress, and when the next attempt begins.
- */
+/** A run, with the contract of the shown columns. A running run is `queued` here; its work row shows the attempt. */
 @Entity('triage_runs')
 export class TriageRunEntity {
   @PrimaryColumn({ type: 'uuid' })
@@ -244,10 +240,7 @@ export function isVerdictOutdated(
   return reportedAt > triaged_at;
 }
 
-/**
- * True if a completed run is the response to a request without `force`. A run whose verdict was not applied to a
- * resolved incident no longer counts when the incident is open again.
- */
+/** True if this run answers a request without `force`. False if its verdict was not applied to a now open incident. */
 export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
   return run.not_applied !== 'incident_resolved' || status === 'resolved';
 }

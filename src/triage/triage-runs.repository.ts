@@ -1,4 +1,4 @@
-// SQL: sets of runs in one statement; the state of an open run comes from its work.
+// SQL: one statement reads or changes a batch of runs, and the state of an open run comes from its work.
 import { Injectable } from '@nestjs/common';
 import { listStatement, readPage } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
@@ -17,7 +17,6 @@ export type NewRun = Pick<
 
 export type RunListRequest = PageRequest & { readonly sort: 'created_at' | '-created_at' };
 
-/** An update does not set these columns, or computes them. */
 const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
   ...(['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'] as const),
   ...(['input_tokens', 'output_tokens', 'cached_input_tokens'] as const),
@@ -26,7 +25,7 @@ const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
 export interface RunChange {
   readonly id: string;
   readonly tokens?: TokenUse;
-  /** New values; other columns keep their values. A run with another status has ended. */
+  /** New values. All other columns keep their values. Runs that have ended are not changed. */
   readonly columns: Partial<TriageRunEntity>;
 }
 
@@ -39,7 +38,7 @@ const names = (columns: readonly string[]) => columns.map((name) => `run.${name}
 const LISTED = names(LISTED_COLUMNS);
 
 const IS_RUNNING = '(work.worker is not null and not work.ready)';
-/** A lane with a reason is paused, or one run checks if the reason still exists. */
+/** A lane has a reason if it is paused, or if one run is checking whether the reason still exists. */
 const FROM = `
   triage_runs run
   left join work on run.status = 'queued' and work.kind = '${TRIAGE.name}' and work.ref = run.id
@@ -114,7 +113,7 @@ const COUNT_OPEN: Statement = {
       from work where kind = '${TRIAGE.name}' and died_at is null`,
 };
 
-/** The oldest use leaves the hour first. The next attempt reads the sum again. */
+/** Time at which the oldest use of tokens is an hour ago. The next attempt computes the sum again. */
 const BUDGET_FREE_AT: Statement = {
   name: 'triage_runs_budget_free_at',
   text: `
@@ -126,7 +125,7 @@ const BUDGET_FREE_AT: Statement = {
 export class TriageRunsRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Returns the runs in the given order. Violates uq_triage_runs_open if a run of the incident is open. */
+  /** Returns the runs in the given order. Violates uq_triage_runs_open if an incident already has an open run. */
   async insert(tx: Tx, runs: readonly NewRun[]): Promise<TriageRun[]> {
     const rows = await this.statements.rowsIn<TriageRun>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Map(rows.map((row) => [row.id, row]));
@@ -143,7 +142,6 @@ export class TriageRunsRepository {
     return known;
   }
 
-  /** Returns the changed runs by id, without runs that have ended. */
   async change(
     tx: Tx | undefined,
     changes: readonly RunChange[],

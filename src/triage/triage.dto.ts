@@ -42,7 +42,7 @@ export class TriageRunsQueryDto extends PageQueryDto {
   readonly sort: (typeof SORTS)[number] = '-created_at';
 }
 
-/** Verdict of a run, even if it did not become the verdict of the incident. */
+/** Verdict of a run. The incident may have another verdict. */
 export class TriageVerdictDto {
   @Choice('Classification', CLASSIFICATIONS)
   readonly classification: Classification;
@@ -76,7 +76,7 @@ export class TriageToolCallDto {
   @JsonObject()
   readonly input: Readonly<Record<string, unknown>>;
 
-  // Has the same meaning as a list of types, which some generators do not understand.
+  // `allOf` has the same meaning as a list of types, but some generators do not understand a list of types.
   @Field(
     { optional: true, description: 'Answer to the model: any JSON.' },
     { allOf: [{ $ref: '#/components/schemas/AnyJson' }] },

@@ -18,7 +18,6 @@ import { RunEndings } from './runs/run-endings.js';
 import { TriageJudging } from './runs/triage-judging.js';
 import { TriageService } from './triage.service.js';
 
-/** Loads the SDK of a provider only if it is used. */
 async function modelOf(settings: Settings, http: OutboundHttp): Promise<TriageModel> {
   const provider = chosenProvider(settings);
   if (provider === 'none') return new NoModel();

@@ -32,7 +32,6 @@ interface WantedRun {
   readonly playbook?: string;
 }
 
-/** Judgements of a local model, such as the rules, and the locked incidents. */
 interface Judged {
   readonly incidents: ReadonlyMap<string, Incident>;
   readonly outcomeOf: (run: TriageRun) => Outcome;
@@ -47,10 +46,7 @@ const LOCAL = {
   meter: new TokenMeter(),
 };
 
-/**
- * Creates triage runs. A person who requests triage takes over the waiting run. Without an external model, runs end in the
- * transaction that creates them, unless the caller does not wait.
- */
+/** Creates triage runs. A person's request takes over a waiting run. Local runs end in the creating transaction. */
 @Injectable()
 export class TriageService implements OnModuleInit {
   constructor(
@@ -81,7 +77,7 @@ export class TriageService implements OnModuleInit {
     return this.settings.triageTimeoutMs + GRACE_MS;
   }
 
-  /** The returned run is completed, or queued because the caller does not wait (`later`), or because the service stopped. */
+  /** Returns a completed run; a queued run if the caller does not wait (`later`) or the service was stopped. */
   async triage(
     caller: Principal,
     wanted: WantedRun,
@@ -180,10 +176,7 @@ export class TriageService implements OnModuleInit {
     return run;
   }
 
-  /**
-   * Creates the runs of incidents whose creator wants triage, such as a webhook source. Returns the events to retry, because
-   * the attempt in progress does not know the latest report.
-   */
+  /** Creates the requested runs. Returns events to retry later: an attempt in progress lacks the latest report. */
   private async triageWanted(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
     const payloads = Map.groupBy(events, ({ subject }) => subject.id);
     const payloadsOf = (id: string) =>
@@ -220,10 +213,7 @@ export class TriageService implements OnModuleInit {
     return new Map();
   }
 
-  /**
-   * Judges incidents without locks, then locks them. If an incident changed meanwhile, repeats the judgement under the
-   * lock, so that each verdict is about the locked version.
-   */
+  /** Judges without locks, then locks. Judges again if the incident changed: a verdict is about the locked version. */
   private async judgeAndLock(tx: Tx, runs: readonly JudgedRun[]): Promise<Judged> {
     const at = { started_at: this.clock.now(), provider: this.model.provider };
     const outcomes = new Map<string, Omit<Outcome, 'run'>>();

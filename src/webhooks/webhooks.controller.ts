@@ -63,7 +63,7 @@ const RECEIPT = {
   by: { field: 'status', words: { accepted: AcceptedReceiptDto, queued: QueuedReceiptDto } },
 };
 
-/** Separate media type in the contract. JSON parsers ignore the parameter. */
+/** The contract needs a separate media type for this response. JSON parsers ignore the parameter. */
 const OKTA_VERIFICATION_TYPE = 'application/json; profile="okta-verification"';
 
 @ApiTags('Webhooks')

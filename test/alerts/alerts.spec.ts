@@ -21,7 +21,7 @@ interface RuleTests {
 
 const read = <T>(path: string): T => parse(readFileSync(path, 'utf8')) as T;
 
-/** What promtool complains of; nothing when all is well. */
+/** Returns the complaints of promtool, or an empty text if everything is valid. */
 function complaintsOf(...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(promtool(), args, { encoding: 'utf8' });
   return status === 0 ? '' : `${stdout}${stderr}`;
@@ -33,7 +33,7 @@ describe('the alerts', () => {
   });
 
   it('are loaded by a valid configuration of Prometheus', () => {
-    // Does not check that the token file exists, because the deployment creates it.
+    // promtool does not check that the token file exists, because the deployment creates that file.
     const config = 'docker/prometheus/prometheus.yml';
     expect(complaintsOf('check', 'config', '--syntax-only', '--lint-fatal', config)).toBe('');
     expect(read<{ rule_files: unknown }>(config).rule_files).toEqual(['alerts.yml']);

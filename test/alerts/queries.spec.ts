@@ -32,16 +32,16 @@ interface Rules {
 
 const rules = parse(readFileSync('docker/prometheus/alerts.yml', 'utf8')) as Rules;
 
-/** Series that alerts select by their labels; `up` comes from Prometheus itself. */
+/** Selectors with labels in the alerts, except those of `up`, which Prometheus itself provides. */
 const chosen = rules.groups
   .flatMap((group) => group.rules)
   .flatMap(({ expr }) => expr.match(/\b\w+\{[^}]+\}/g) ?? [])
   .filter((selector) => !selector.startsWith('up{'));
 
-/** Address without a listener, because an unreachable Redis is also a state to show. */
+/** Nothing listens at this address, because an unreachable Redis is also a state that metrics must show. */
 const SETTINGS = { REDIS_URL: 'redis://127.0.0.1:1' };
 
-/** The story deletes its channels and changes its connector. */
+/** Scenes to play after the story, because the story deletes its channels and changes its connector. */
 const AND_THEN: readonly Scene[] = [
   {
     by: 'admin',
@@ -56,7 +56,7 @@ const AND_THEN: readonly Scene[] = [
   ...SCENES.filter(({ operation }) => operation === 'testConnector'),
 ];
 
-/** Without a database, gauges that are read from the database are absent. */
+/** Scenes with a database. Without it, gauges that are read from the database are absent. */
 const WITH_DATABASE = SCENES.slice(
   0,
   SCENES.findIndex(({ before }) => before === 'the database goes away'),
@@ -67,7 +67,7 @@ const selectorOf = ({ name, labels }: Sample): string => {
   return `${name}{${pairs.map(([label, value]) => `${label}="${value}"`).join()}}`;
 };
 
-/** Includes the gauges that are read from the database. */
+/** Returns true if the scrape includes the gauges that are read from the database. */
 const isWhole = (samples: readonly Sample[]): boolean =>
   ['kill_switch_active', 'connector_up', 'audit_unsealed'].every((gauge) =>
     samples.some(({ name }) => name === gauge),
@@ -83,7 +83,7 @@ describe('after all requests of the recorded examples', () => {
     try {
       const first = await scrape(player.app, METRICS_TOKEN);
       before = new Map(first.map((sample) => [selectorOf(sample), sample.value]));
-      // test/slow/examples.spec.ts compares the content.
+      // This test only plays the scenes. test/slow/examples.spec.ts compares their content.
       for (const scene of [...WITH_DATABASE, ...AND_THEN]) await player.play(scene);
       // Scrapes within a second share a read, and a scrape waits at most a second for the database.
       for (let looks = 0; looks < 10 && !isWhole(after); looks += 1) {
@@ -96,7 +96,7 @@ describe('after all requests of the recorded examples', () => {
   }, 240_000);
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** Scrapes of Prometheus: one before the story, and one per minute after it. */
+  /** Returns the scraped values of the series: one value from before the story, and one per minute after it. */
   const seriesIn = (expr: string) =>
     after
       .filter(({ name }) => expr.includes(name))
@@ -105,7 +105,10 @@ describe('after all requests of the recorded examples', () => {
         return { series, values: `${before.get(series) ?? '_'} ${sample.value}x5` };
       });
 
-  /** Undefined if all series have data. A value that is not a number is no data. */
+  /**
+   * Returns which series of the expression have no data, or `undefined` if all have data. A value that is not a number
+   * is no data.
+   */
   const lackOfData = (expr: string): string | undefined => {
     const path = join(folder, 'query.yml');
     const query = {

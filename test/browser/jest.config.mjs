@@ -1,6 +1,6 @@
 import base from '../../jest.config.mjs';
 
-/** The suites that need a browser: Chromium from the system, found at CHROMIUM_PATH or /usr/bin/chromium. */
+/** Suites that need a browser: the Chromium of the system, at CHROMIUM_PATH or /usr/bin/chromium. */
 export default {
   ...base,
   rootDir: '../..',

@@ -54,7 +54,7 @@ describe('Swagger UI in a browser', () => {
 
   const execute = async (block: Locator) => {
     const clear = block.getByRole('button', { name: 'Clear' });
-    // Without this wait the previous response would be read.
+    // Without this wait, the test would read the previous response.
     if (await clear.isVisible()) await clear.click();
     await block.getByRole('button', { name: 'Execute' }).click();
     const answers = block.locator('.live-responses-table');
@@ -152,7 +152,7 @@ describe('Swagger UI in a browser', () => {
     await execute(block);
     const { body: kept } = await client.request('GET', `/api/incidents/${made.data.id as string}`);
     expect(kept.data).toMatchObject({ title: 'Mine', severity: 'low' });
-    // A change without If-Match.
+    // This change has no If-Match.
     await block.locator('.body-param__text').fill('{"title": "Ours"}');
     const { status, body } = await execute(block);
     expect(status).toContain('200');
@@ -288,7 +288,7 @@ describe('Swagger UI in a browser', () => {
     await page.locator('#operations-Access-getMe').waitFor();
   });
 
-  /** The same page in the browser of another user. */
+  /** Opens the page in the browser of another user. */
   const pageOf = async (role: Role, address = '/login?next=/docs') => {
     const { name, password } = await makeUser(app, role);
     const context = await browser.newContext();

@@ -13,10 +13,16 @@ const LEASE_MS = 1_000;
 const DEADLINE_MS = 2_500;
 const LATE_MS = LEASE_MS * 1.6;
 const PATIENCE_MS = 8_000;
-/** The circuit breaker opens for 30 s if the vendor failed because its replica was stopped. */
+/**
+ * Maximum attempts that miss the failpoint. Stopping a replica can make its vendor calls fail, which opens the circuit
+ * breaker for 30 s.
+ */
 const MOST_MISSED = 6;
 const QUIET_MS = 60_000;
-/** Longer than the lease: other replicas cannot take rows that the stopped replica has locked. */
+/**
+ * Maximum stop of a replica. Longer than the lease, because other replicas cannot take rows that the stopped replica
+ * has locked.
+ */
 const LONGEST_STOP_MS = LEASE_MS * 2;
 
 const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => ({
@@ -24,7 +30,7 @@ const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => (
   parameters: { [parameter]: value },
 });
 
-/** Behaviours of a vendor, for calls that may be repeated and calls that may not. */
+/** Types of actions with the behaviours of the vendor, for calls that may be repeated and for calls that may not. */
 const KINDS: readonly Kind[] = [
   { ...of('block_sender', 'sender', 'a@chaos.example'), behaviours: ['apply'] },
   { ...of('block_ip', 'ip', '203.0.113.9'), behaviours: ['apply-then-drop'] },
@@ -56,11 +62,14 @@ const KINDS: readonly Kind[] = [
 
 const kindOf = (type: Kind['type']): Kind => KINDS.find((kind) => kind.type === type)!;
 
-/** More actions of one kind than a replica starts in parallel, so that the other replica starts some, too. */
+/**
+ * More actions of this kind are inserted than one replica starts in parallel, so that the other replica also starts
+ * some.
+ */
 const LEFT = kindOf('revoke_sessions');
 const MANY_LEFT = MOST_PER_CONNECTOR + 4;
 
-/** Kinds that reach the failpoint. */
+/** Kind of action that reaches the failpoint, for failpoints that not every kind reaches. */
 const NEEDED: Readonly<Record<number, Kind>> = {
   [FAILPOINT.vendorAccepted]: kindOf('scan_host'),
   [FAILPOINT.renewing]: kindOf('reset_password'),
@@ -72,14 +81,14 @@ interface Submitted {
 }
 
 interface Storm {
-  /** Kills by place and failpoint. */
+  /** Number of kills of each place, by failpoint. */
   readonly kills: readonly Readonly<Record<number, number>>[];
-  /** Stops by place and failpoint. */
+  /** Number of stops of each place, by failpoint. */
   readonly stops: readonly Readonly<Record<number, number>>[];
-  /** Claims that were lost when their replica woke up. */
+  /** Number of claims that stopped replicas had lost when they woke up. */
   readonly late: number;
   readonly submitted: readonly Submitted[];
-  /** Requests without an Idempotency-Key, and the name of their principal. */
+  /** Requests without an Idempotency-Key: the name of their principal, and their number. */
   readonly unkeyed: { readonly by: RegExp; readonly most: number };
   readonly missed: number;
 }
@@ -87,8 +96,8 @@ interface Storm {
 const POINTS: readonly number[] = Object.values(FAILPOINT);
 
 /**
- * Strikes the replicas of both places `each` times at each failpoint, with actions in progress: kills them, or stops them and
- * wakes them while the other replica does their work.
+ * Kills or stops the replicas of both places `each` times at each failpoint, while actions are in progress. A stopped
+ * replica is woken after the other replica has taken over its work.
  */
 async function executorStorm(site: ChaosSite, each: number, batch: number): Promise<Storm> {
   const key = await site.makeKey('analyst');
@@ -107,7 +116,7 @@ async function executorStorm(site: ChaosSite, each: number, batch: number): Prom
     if (NEEDED[point]) kinds.push(NEEDED[point]);
     if (point === FAILPOINT.unclaimed) submissions.push(...leave(site));
     submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
-    // Requests without a key share transactions.
+    // Requests without an Idempotency-Key share transactions.
     const atOnce = kinds.map(() => pick()).filter(({ approved }) => !approved);
     unkeyed.push(...atOnce.map((kind) => askOnce(site, place, hasty, kind)));
   };
@@ -130,7 +139,7 @@ async function executorStorm(site: ChaosSite, each: number, batch: number): Prom
     if (act === 'kill') await site.restart(place);
     else late += await wakeLate(site, replica);
   };
-  // Only one place at a time is stopped, so that the other replica takes over.
+  // At most one place is stopped at a time, so that the other replica can take over.
   let stops: Promise<void> = Promise.resolve();
   const storm = async (place: number): Promise<void> => {
     for (let round = 0; round < each; round += 1) {
@@ -156,8 +165,8 @@ async function executorStorm(site: ChaosSite, each: number, batch: number): Prom
 }
 
 /**
- * Wakes a stopped replica when its leases have lapsed and the other replica has taken its work. Returns the number of claims
- * that the stopped replica has lost.
+ * Wakes a stopped replica when its leases have expired and the other replica has taken over its work. Returns the
+ * number of claims that the stopped replica has lost.
  */
 async function wakeLate(site: ChaosSite, replica: ChaosReplica): Promise<number> {
   const { rows: had } = await site.db.query<{ id: string; fence: number }>(
@@ -195,7 +204,7 @@ async function submit(site: ChaosSite, place: number, key: string, kind: Kind): 
   return { kind, id };
 }
 
-/** Inserts actions that nobody has claimed, as after calls that the kill switch stopped. */
+/** Inserts actions that no replica has claimed, as after calls that the kill switch stopped. */
 function leave(site: ChaosSite): Promise<Submitted>[] {
   return Array.from({ length: MANY_LEFT }, async () => {
     const id = newId();
@@ -211,14 +220,14 @@ function leave(site: ChaosSite): Promise<Submitted>[] {
   });
 }
 
-/** A client that does not repeat its request. */
+/** Sends a request once, like a client that does not repeat its requests. */
 async function askOnce(site: ChaosSite, place: number, key: string, kind: Kind): Promise<unknown> {
   const body = { action: kind.type, parameters: kind.parameters };
   const { url } = site.places[place]!;
   return await ask(url, 'POST', '/api/actions/execute', { key, body }).catch(() => undefined);
 }
 
-/** A client that repeats its request with an Idempotency-Key until it gets a response. */
+/** Repeats a request with an Idempotency-Key until it gets a response. */
 async function insist(
   site: ChaosSite,
   place: number,
@@ -279,7 +288,7 @@ interface Judgement {
   readonly endings: Readonly<Record<string, number>>;
 }
 
-/** Codes of actions without an effect. */
+/** Result codes of actions that had no effect. */
 const NOTHING_HAPPENED = new Set(['refused', 'interrupted', 'unreachable', 'no_connector']);
 const UNCERTAIN = new Set(['outcome_unknown', 'timeout']);
 

@@ -55,7 +55,7 @@ describe('the feed of incidents, with 8 writers and two killed replicas', () => 
     }
   };
 
-  /** A request may still be in progress after its writer gave up. */
+  /** Waits, because a request may still be in progress after its writer gave up. */
   const quiet = async (): Promise<void> => {
     for (let before = '', calm = 0; calm < 3;) {
       const { rows } = await db.query<{ n: string }>('select count(*) as n from audit_log');
@@ -106,7 +106,7 @@ describe('the feed of incidents, with 8 writers and two killed replicas', () => 
         }
       };
 
-      /** Continues with the cursor of the previous response. */
+      /** Reads the feed. Each request continues with the cursor of the previous response. */
       const follow = async (place: number, from: string, limit: number): Promise<Change[]> => {
         const seen: Change[] = [];
         let at = `from=${from}`;

@@ -16,7 +16,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const READ = { name: 'probe_read', text: 'select count(*)::int as rows from probe' };
 
-/** Uses the database in each way in which the service uses it. */
+/** Routes that use the database in each way in which the service uses it. */
 @Controller('test-only/db')
 @Public()
 class DatabaseProbeController {
@@ -44,7 +44,7 @@ class DatabaseProbeController {
     });
   }
 
-  /** Two writes with a pause, in which a test can interrupt the database. */
+  /** Writes twice, with a pause in which a test can interrupt the database. */
   @Post('slow-write/:ms')
   slowWrite(@Param('ms') ms: string): Promise<unknown> {
     return this.transactions.run(async (tx) => {
@@ -119,7 +119,7 @@ describe('the service during a database outage', () => {
     await expectClosedAuthentication();
   }
 
-  /** Without the database authentication fails, and operators can still read the cause. */
+  /** Expects that authentication fails without the database, but that operators can still read the cause. */
   async function expectClosedAuthentication(): Promise<void> {
     const unknown = { headers: { authorization: `Bearer ${createKey().key}` } };
     await expectUnavailable(app.request('GET', '/api/me', unknown));
@@ -133,7 +133,7 @@ describe('the service during a database outage', () => {
     expect((await app.request('GET', '/metrics', operator)).status).toBe(200);
   }
 
-  /** Recovers without a restart, and returns every connection to the pool. */
+  /** Expects that the service recovers without a restart and returns every connection to the pool. */
   async function expectRecovery(): Promise<void> {
     const end = Date.now() + 20_000;
     for (let calm = 0; calm < 4; await sleep(200)) {
@@ -147,14 +147,14 @@ describe('the service during a database outage', () => {
       if (Date.now() > end) throw new Error(`The service did not recover: ${String(wrong)}`);
     }
     const pool = poolOf(app.nest.get(DataSource));
-    // Jobs also use a connection for moments.
+    // Background jobs also use a connection for short times.
     const isWhole = () => pool.waitingCount === 0 && pool.totalCount === pool.idleCount;
     for (let look = 0; look < 200 && !isWhole(); look += 1) await sleep(10);
     expect(isWhole()).toBe(true);
     expect(pool.totalCount).toBeLessThanOrEqual(POOL);
     const inTransaction = () =>
       server.query(`select pid from pg_stat_activity where state like 'idle in transaction%'`);
-    // One look without background work is enough.
+    // Background work also opens transactions, so it is enough if one query finds no open transaction.
     let open = await inTransaction();
     for (let look = 0; look < 500 && open.length > 0; look += 1) {
       await sleep(10);
@@ -165,7 +165,7 @@ describe('the service during a database outage', () => {
 
   afterEach(async () => {
     await expectRecovery();
-    // `/ready` returns its last result for a while, so the next outage may show only later.
+    // `/ready` returns its last result for a short time, so the next outage may become visible only later.
     await sleep(CHECK_CACHE_MS);
   });
 

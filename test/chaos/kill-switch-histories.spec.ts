@@ -9,7 +9,7 @@ interface ClaimRecord {
   readonly replica: number;
   /** Time at which the commit of the claim was requested. */
   readonly committing: number;
-  /** Time at which its first request was sent; absent if the claim was abandoned. */
+  /** Time at which the first request of the claim was sent. Absent if the claim was abandoned. */
   readonly sent?: number;
 }
 
@@ -34,8 +34,8 @@ interface Violation {
 }
 
 /**
- * Rules: no request is sent between the response to an activation and the request of the next deactivation, and no
- * claim requests its commit after an activation has committed.
+ * Returns violations of two rules. No request is sent between the response to an activation and the request of the next
+ * deactivation. No claim requests its commit after an activation has committed.
  */
 function violationsIn(history: readonly HistoryRecord[]): Violation[] {
   const deactivations = history.filter((one) => one.kind === 'deactivation');
@@ -56,7 +56,7 @@ function violationsIn(history: readonly HistoryRecord[]): Violation[] {
   });
 }
 
-/** Faults of a replica during an activation. */
+/** Fault of a replica during an activation. */
 type Round = 'plain' | 'kill other' | 'kill asked' | 'stop other';
 
 const CLAIMERS = 12;
@@ -77,12 +77,12 @@ const KINDS: readonly Kind[] = [
 ];
 
 interface SwitchHistory {
-  /** Requests that the vendor received. */
+  /** Number of requests that the vendor received. */
   readonly received: number;
-  /** Activations that a replica reported with the lock held. */
+  /** Number of activations in which the replica held the lock. */
   readonly locked: number;
   readonly violations: readonly Violation[];
-  /** Violations during a stop of a replica. */
+  /** Violations in rounds in which a replica was stopped. */
   readonly afterStop: readonly Violation[];
 }
 
@@ -120,7 +120,7 @@ class SwitchStorm {
 
   async run(rounds: readonly Round[]): Promise<SwitchHistory> {
     this.key = await this.site.makeKey('manager');
-    // The clock of the vendor starts with this process.
+    // The clock of the vendor begins at the start of this process.
     const offset = monotonic() - performance.now();
     const claimers = Array.from({ length: CLAIMERS }, (_, at) => this.claimer(at));
     for (const [at, round] of rounds.entries()) {
@@ -129,7 +129,8 @@ class SwitchStorm {
     }
     this.over = true;
     await Promise.all(claimers);
-    // Health checks of connectors, and polls of actions, are GETs, which the switch permits.
+    // Counts only POST requests. Health checks of connectors and polls of actions are GET requests, which the switch
+    // permits.
     const effects = this.site.vendor.requests.filter(({ method }) => method === 'POST');
     return this.judged(effects.map(({ at }) => at + offset));
   }
@@ -157,7 +158,7 @@ class SwitchStorm {
       await sleep(Math.random() * 600);
       other.signal('SIGCONT');
     }
-    // Waits for requests that were sent too late.
+    // Waits, so that requests that were sent too late can arrive.
     await Promise.all([sleep(700), back]);
     const until = monotonic();
     this.turns.push({ round, asked: from, answered, until });
@@ -187,9 +188,9 @@ class SwitchStorm {
   private judged(sent: readonly number[]): SwitchHistory {
     const commits = this.reports.filter((report) => report.kind === 'activated');
     const history: HistoryRecord[] = this.turns.flatMap(({ asked, answered, until }) => {
-      // An activation that was requested twice was committed by the first, killed replica.
+      // If an activation was requested twice, the first replica had committed it before it was killed.
       const commit = commits.findLast(({ at }) => at < answered && at > asked);
-      // Without the lock only requests are guaranteed, not claims.
+      // For an activation without the lock, the rule about claims does not apply, only the rule about requests.
       const committed = commit?.locked ? commit.at : Infinity;
       return [
         { kind: 'activation', asked, committed, answered },
@@ -234,12 +235,13 @@ describe('the kill switch of two replicas', () => {
     async () => {
       const history = await switchHistory(ROUNDS);
       expect(history.violations).toEqual([]);
-      // A process can be stopped between the last check and the socket, so at most this one request may follow.
+      // A process may be stopped between the last check and the write to the socket. So each stop may cause one late
+      // request, but no more.
       const stops = ROUNDS.filter((round) => round === 'stop other').length;
       const late = history.afterStop.filter(({ rule }) => rule === 'sent while on');
       expect(late.length).toBeLessThanOrEqual(stops);
       expect(history.received).toBeGreaterThan(ROUNDS.length);
-      // Otherwise nothing was checked about claims.
+      // With no such activation, the rule about claims would not have been checked.
       expect(history.locked).toBeGreaterThan(0);
     },
     LIMIT_MS,

@@ -13,7 +13,7 @@ import { createTestDatabase } from '../support/test-database.js';
 import { useStarted } from '../support/use-started.js';
 
 interface Arrival extends ReceivedEvent {
-  /** The receiver responded with success. The sender may not know it. */
+  /** True if the receiver responded with success, even if the sender does not know this. */
   readonly taken: boolean;
 }
 
@@ -38,8 +38,8 @@ class StormReceiver extends LoopbackServer {
 }
 
 /**
- * Returns violations of the order: an event of an incident may arrive first only after the previous event was accepted.
- * `expected` contains the ids of the events of each incident in their order.
+ * Returns violations of the order of events. An event of an incident may arrive for the first time only after the
+ * previous event was accepted. `expected` contains the ids of the events of each incident in their order.
  */
 function overtaken(
   arrivals: readonly Arrival[],
@@ -86,7 +86,7 @@ describe('notifications while replicas are killed with SIGKILL', () => {
     });
 
   /**
-   * An incident that is created, resolved, reopened and resolved again. Steps that a killed replica did not execute are
+   * Creates an incident, resolves it, reopens it and resolves it again. Steps that a killed replica did not execute are
    * missing.
    */
   const life = async (): Promise<void> => {

@@ -8,13 +8,13 @@ import { useStarted } from '../support/use-started.js';
 const WAITING = 10_000;
 const WATCHED_MS = 3_000;
 
-/** Rows of runs, their steps and their work that the database read, and its commits. */
+/** Number of rows of runs, steps and their work that the database has read, and number of its commits. */
 const WORK = `
   select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::float8 as rows,
          (select xact_commit::float8 from pg_stat_database where datname = current_database()) as commits
     from pg_stat_user_tables where relname in ('playbook_runs', 'playbook_run_steps', 'work')`;
 
-/** Copies a waiting run with its action and its steps. */
+/** SQL that copies a waiting run with its action and its steps. */
 const COPY = `
   with original as (select * from playbook_runs where id = $1),
        many as (select n, gen_random_uuid() as run, gen_random_uuid() as action from generate_series(1, $2) n),
@@ -36,7 +36,7 @@ const COPY = `
 describe('ten thousand runs that wait for an approval', () => {
   const world = useStarted(() => PlaybookWorld.start({ ACTION_LEASE_MS: '1000' }));
 
-  /** Reads and commits of an idle replica. */
+  /** Measures the reads and commits of an idle replica. */
   async function watched() {
     const { database } = world.actions;
     const look = async () => {
@@ -69,7 +69,7 @@ describe('ten thousand runs that wait for an approval', () => {
 
     await database.query(COPY, [first.run_id, WAITING]);
     await database.query('analyze playbook_runs, playbook_run_steps, actions');
-    // PostgreSQL reports the reads of the copy some seconds later, so they appear in one of the two measurements.
+    // PostgreSQL reports the reads of the copy some seconds later, so they appear in only one of the two measurements.
     const [first3s, next3s] = [await watched(), await watched()];
     const full = { ...(first3s.rows < next3s.rows ? first3s : next3s), heap: heap() };
 
@@ -84,7 +84,7 @@ describe('ten thousand runs that wait for an approval', () => {
 
     say(`In ${WATCHED_MS / 1_000} s with 1 run that waits: ${JSON.stringify(idle)}`);
     say(`  with ${WAITING} more: ${JSON.stringify(full)}`);
-    // Timers also read their work.
+    // Timers also read their rows in the table work, so this number is not 0.
     expect(full.rows).toBeLessThan(WAITING / 10);
     expect(full.commits).toBeLessThan(idle.commits * 2 + 50);
     expect(full.heap).toBeLessThan(idle.heap + 10);

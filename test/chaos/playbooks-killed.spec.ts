@@ -72,14 +72,14 @@ class PlaybookStorm {
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
   }
 
-  /** Starts one run: repeats the request with the same Idempotency-Key until the response arrives. */
+  /** Starts one run. Repeats the request with the same Idempotency-Key until it gets a response. */
   async start(): Promise<void> {
     const headers = { 'idempotency-key': randomUUID() };
     for (;;) {
       const answer = await this.post('/api/playbooks/storm/run', {}, headers).catch(
         () => undefined,
       );
-      // 409: an attempt without a response had an effect.
+      // 409 means that an earlier attempt, which got no response, had an effect.
       if (answer && [200, 202, 409].includes(answer.status)) break;
       await sleep(50);
     }
@@ -117,7 +117,7 @@ class PlaybookStorm {
   }
 }
 
-/** Counts invalid rows, by the kind of the fault. */
+/** SQL that counts invalid rows, by the kind of the fault. */
 const WRONG = `
   with run as (select * from playbook_runs),
        step as (
@@ -158,7 +158,7 @@ async function judgePlaybooks({ db, vendor }: ChaosSite): Promise<PlaybookJudgem
   );
   const effects = steps.flatMap(({ name, status, id }) => {
     const n = vendor.effectsOf(id);
-    // The vendor ignores a repetition of the other calls, which it recognises by their key.
+    // Other calls may be sent more than once, because the vendor recognises a repetition by its key and ignores it.
     const isRight = name === 'block' ? n <= 1 && (status !== 'completed' || n === 1) : n >= 1;
     return isRight ? [] : [`${name} ${status}: ${n} effects`];
   });
@@ -193,7 +193,7 @@ describe('playbook runs with an approval in the middle, while replicas are kille
       await storm.save();
       const approving = storm.approveAll();
       let kills = 0;
-      // Runs start as long as replicas are killed. Both numbers have a minimum.
+      // Runs are started until enough runs have started and enough replicas have been killed.
       const clients = Array.from({ length: AT_ONCE }, async () => {
         while (storm.started < RUNS || kills < KILLS) {
           await storm.start();

@@ -11,7 +11,7 @@ import { createTestDatabase } from '../support/test-database.js';
 import { useStarted } from '../support/use-started.js';
 
 const LATE = { ...verdict(), afterMs: 400 };
-/** Responses of the provider to the first request about an incident and to later requests. */
+/** Each plan has two responses of the provider: to the first request about an incident, and to later requests. */
 const PLANS: readonly (readonly [FakeAnswer, FakeAnswer])[] = [
   [verdict(), verdict()],
   [{ kind: 'hang' }, LATE],
@@ -25,18 +25,21 @@ const REFUSED = 4;
 const REST_MS = 100;
 const PATIENCE_MS = 120_000;
 
-/** A verdict that a caller has received. */
+/** Verdict that a caller has received. */
 interface Told {
   readonly incidentId: string;
   readonly triageId: string;
   readonly classification: string;
 }
 
-/** A provider that hangs, fails, refuses or responds, by incident, with a caller who requests a verdict for each. */
+/**
+ * Provider that hangs, fails, refuses or responds, depending on the incident, with a caller who requests a verdict for
+ * each incident.
+ */
 class TriageStorm {
   readonly told: Told[] = [];
   incidents = 0;
-  /** Number of these incidents without a verdict. */
+  /** Number of incidents without a verdict, because the provider refused. */
   refused = 0;
   private readonly times = new Map<number, number>();
   private readonly open = new Map<number, number>();
@@ -45,7 +48,7 @@ class TriageStorm {
     api: FakeMessagesApi,
     private readonly db: Pool,
     private readonly key: string,
-    /** The next replica in turn. */
+    /** Returns the URL of the next replica in turn. */
     private readonly url: () => string,
   ) {
     api.whenAsked = (request) => {
@@ -57,12 +60,12 @@ class TriageStorm {
     api.whenOver = (request) => this.count(this.open, incidentOf(request), -1);
   }
 
-  /** Requests without a response of the provider yet. */
+  /** Number of requests that the provider has not answered yet. */
   get underWay(): number {
     return [...this.open.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Creates an incident and waits until a verdict or a refusal exists. For every second incident it does not wait. */
+  /** Creates an incident, and waits until it has a verdict or a refusal. Every second request is asynchronous. */
   async one(): Promise<void> {
     const number = this.incidents;
     this.incidents += 1;
@@ -75,7 +78,7 @@ class TriageStorm {
         this.told.push({ incidentId, triageId, classification: given.classification });
         return;
       }
-      // 409: the run of a request without a response continues.
+      // 409 means that an earlier request got no response, but its run continues.
       if (answer?.status === 202 || answer?.status === 409) await this.ended(incidentId, end);
       else if (answer && answer.status !== 503) throw new Error(JSON.stringify(answer));
       if (answer && number % PLANS.length === REFUSED) {
@@ -86,7 +89,7 @@ class TriageStorm {
     throw new Error(`There is no verdict for incident ${number} (${incidentId}).`);
   }
 
-  /** Has one effect, even if the response is lost. */
+  /** Repeats the request with the same Idempotency-Key, so that it has only one effect even if a response is lost. */
   private async create(number: number): Promise<string> {
     const rawData = { subject: 'Invoice', from: 'billing@example.net', note: `storm-${number}-` };
     const body = { incident_type: 'phishing', source: 'storm', raw_data: rawData };
@@ -98,7 +101,7 @@ class TriageStorm {
     }
   }
 
-  /** Undefined if the replica was killed before the response was complete. */
+  /** Returns `undefined` if the replica was killed before the response was complete. */
   private asked(path: string, more: { headers: Record<string, string>; body?: unknown }) {
     return ask(this.url(), 'POST', path, { key: this.key, ...more }).catch(() => undefined);
   }
@@ -125,7 +128,7 @@ function incidentOf({ text }: SeenMessagesRequest): number {
   return Number(/storm-(\d+)-/.exec(text)?.[1]);
 }
 
-/** Counts invalid rows, by the kind of the fault. */
+/** SQL that counts invalid rows, by the kind of the fault. */
 const WRONG = `
   with run as (select * from triage_runs),
        incident as (select id, verdict from incidents where source = 'storm'),
@@ -150,16 +153,16 @@ const WRONG = `
              - (select count(*)::int from run) as requests_without_run`;
 
 interface RunsJudgement {
-  /** Number of runs by their end, such as `completed` and `failed: refused`. */
+  /** Number of runs by the way in which they ended, such as `completed` and `failed: refused`. */
   readonly endings: Readonly<Record<string, number>>;
-  /** Number of runs that lost a replica. */
+  /** Number of runs whose replica was killed during an attempt. */
   readonly lapsed: number;
   readonly wrong: Readonly<Record<string, number>>;
-  /** Responses that the database contradicts. */
+  /** Responses to callers that the database contradicts. */
   readonly broken: readonly Told[];
 }
 
-/** Compares the runs with their rules and with the responses. */
+/** Checks the runs against their rules and against the responses. */
 async function judgeRuns(db: Pool, told: readonly Told[]): Promise<RunsJudgement> {
   const { rows } = await db.query<{
     id: string;

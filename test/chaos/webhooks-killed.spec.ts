@@ -10,7 +10,7 @@ import { SENDER_SECRET, signed } from '../support/webhook-sender.js';
 
 const SOURCE = 'storm';
 
-/** Counts of invalid rows, by the kind of the fault. */
+/** SQL that counts invalid rows, by the kind of the fault. */
 const WRONG = `
   with incident as (select id from incidents where source = '${SOURCE}'),
        pair as (
@@ -98,7 +98,7 @@ async function registerStorm(url: string, key: string): Promise<void> {
   if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
 }
 
-/** Repeats the event until it is accepted. `url` is called for each attempt, because it changes. */
+/** Repeats the event until it is accepted. `url` is called for each attempt, because the URL changes. */
 async function deliver(alertId: string, url: () => string): Promise<Delivered> {
   const data = { alert_id: alertId, severity: 'high', details: { host: 'ws-1.example.net' } };
   const body = JSON.stringify({ event_type: 'malware', data });
@@ -121,9 +121,9 @@ async function deliver(alertId: string, url: () => string): Promise<Delivered> {
 
 const KILLS = FULL ? 20 : 2;
 const SENDERS = 32;
-/** Fewer than the senders, so that a worker settles some receipts. */
+/** Lower than the number of senders, so that a worker processes some of the events. */
 const SYNC_LIMIT = 16;
-/** Receipts before the storm are settled synchronously, because no body is queued. */
+/** Number of events before the storm. They are processed synchronously, because no body is queued. */
 const CALM = 8;
 
 describe('webhooks while the service and its database are killed with SIGKILL', () => {
@@ -132,7 +132,7 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
   const { key } = createKey();
 
   beforeAll(async () => {
-    // As in production: a response follows the write to the disk.
+    // fsync is on, as in production: the service responds only after the write to the disk.
     server = await PrivateServer.start({ fsync: 'on' });
     db = new Pool({ connectionString: server.url, max: 2 });
     db.on('error', () => undefined);
@@ -171,7 +171,7 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
         await eventually(() => delivered.length > before + 4 * SENDERS);
         await sleep(Math.random() * 1_000);
       };
-      /** Waits for responses after the kill. */
+      /** Kills the service or the database, and waits until senders get responses again. */
       const strike = async (kill: () => Promise<unknown>): Promise<void> => {
         await underWay();
         await kill();

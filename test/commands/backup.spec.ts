@@ -24,7 +24,7 @@ import {
   type TestDatabase,
 } from '../support/test-database.js';
 
-/** Rows that a restore counts again, ends or writes itself: its record, and the last use of the key. */
+/** Tables that a restore itself changes, so that they differ from the backup. */
 const OF_ITS_OWN = ['audit_log', 'schema_migrations', 'secret_keys', 'sessions'];
 
 const drain = async (_: unknown, rows: AsyncIterable<Buffer>): Promise<void> => {
@@ -80,7 +80,7 @@ describe('backup and restore, with an external database', () => {
     const target = await database({ empty: true });
     const expectAllOf = async () => {
       const after = await contentsOf(target.url);
-      // Records of the restore and of the acceptance of the trail.
+      // Two more records: one of the restore, and one of the acceptance of the trail.
       expect(after['audit_log']!.rows).toBe(before['audit_log']!.rows + 2);
       expect(after['schema_migrations']!.rows).toBe(before['schema_migrations']!.rows);
       expect(compared(after)).toEqual(compared(before));
@@ -203,7 +203,7 @@ describe('backup and restore, with an external database', () => {
       code: 1,
       stderr: expect.stringMatching(/^ENOENT: no such file[^\n]*nowhere[^\n]*\n$/),
     });
-    // File system with space for a kilobyte.
+    // A limit on the size of files acts like a full file system.
     const full = await runCommand('backup', [kept, '--force'], {
       ...on(source),
       limit: 'ulimit -f 1',

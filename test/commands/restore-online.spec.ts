@@ -146,7 +146,7 @@ describe.each(['external', 'embedded'])(
       expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
     });
 
-    // The other code is the same for both databases.
+    // The code under test is the same for both databases, so the other tests run only once.
     if (kind === 'embedded') return;
 
     /** Holds the responses of the vendor until the test releases them. */
@@ -173,7 +173,7 @@ describe.each(['external', 'embedded'])(
       expect(restored.stdout).toContain(`actions_lost:\n  count: 1\n  ids:\n    - ${after}\n`);
       expect((await get('/api/kill-switch')).data).toMatchObject({ active: true, reason: 'held' });
       answer();
-      // On a slow machine the call has timed out by now, so the action has failed.
+      // On a slow machine, the call may have timed out by now, so that the action has failed.
       await becomes(true, async () => ['completed', 'failed'].includes(await statusOf(before)));
       expect([sentTo(before), sentTo(after)]).toEqual([1, 1]);
       expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });

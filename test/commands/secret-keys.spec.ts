@@ -63,7 +63,7 @@ describe('the encryption keys that the database knows', () => {
     },
   });
   const start = (...keys: string[]) => ServiceProcess.start(withKeys(...keys));
-  /** Output before its end. */
+  /** Expects that the service does not start with these keys. Returns its message. */
   const refused = async (...keys: string[]): Promise<string> => {
     const service = new ServiceProcess(withKeys(...keys));
     expect((await service.exited).code).toBe(1);
@@ -127,7 +127,7 @@ describe('the encryption keys that the database knows', () => {
   it('do not include the old key after reseal, and reject it as the first key', async () => {
     const next = newKey();
     const running = await start(next, old);
-    // From now on a replica without the new key cannot read all secrets.
+    // From now on, a replica without the new key cannot read all secrets.
     expect(await refused(old)).toMatch(WRONG);
     expect(await refused(next)).toMatch(WRONG);
     const { stdout, stderr, code } = await runCommand('reseal', [], withKeys(next, old));
@@ -139,7 +139,7 @@ describe('the encryption keys that the database knows', () => {
     expect(await sealedUnder(database.url)).toHaveLength(1);
     const after = await start(next);
     expect(await site.faults(after)).toEqual([]);
-    // Some programs treat U+2028 as a line break.
+    // Some programs treat U+2028 as a line break, but the verification must not.
     const body = { reason: 'a\u2028b' };
     await site.admin(after).post('/api/kill-switch/activate', body);
     const exported = await site.admin(after).get('/api/audit/export');

@@ -149,11 +149,12 @@ describe('shutdown', () => {
         const service = new ServiceProcess({ settings: embedded });
         await sleep(ms);
         const exit = await service.stop();
-        // Before its first line has run, a program ends like any process.
+        // If the signal arrives before the first line of the program, the program ends like any other process.
         expect(exit.code === 0 || (exit.signal === 'SIGTERM' && service.lines.length === 0)).toBe(
           true,
         );
-        // If the start takes longer than the grace, the guard of the server stops it after the process has ended.
+        // If the start takes longer than the grace period, the guard stops the database server after the process has
+        // ended.
         await eventually(
           () => postmasterOf(service),
           (postmaster) => postmaster === undefined || !isAlive(postmaster),

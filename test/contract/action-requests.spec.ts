@@ -4,7 +4,7 @@ import { type ActionType, actionTypes } from '../../src/action-catalogue/action-
 import { parameterErrors } from '../../src/action-catalogue/parameters.js';
 import { readContract } from '../support/contract-check-document.js';
 
-/** Errors that no schema can express: they depend on a URL parser, and on invisible letters beyond ASCII. */
+/** Errors that no schema can express, because they depend on a URL parser or on invisible characters beyond ASCII. */
 const UNSAID = ['is_url', 'is_domain', 'is_email', 'format_character'];
 
 const VALUE = fc.oneof(
@@ -13,7 +13,7 @@ const VALUE = fc.oneof(
   fc.domain(),
   fc.webUrl(),
   fc.emailAddress(),
-  // NUL is rejected before the type is read.
+  // The service rejects NUL before it reads the action type.
   fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
   fc.string({ unit: fc.constantFrom(...':.0aF1%/@-_ ') }),
   fc.constantFrom('quick', 'full', '', ' ', '\n', 'a\n', '::', '1::2:3.4.5.6', 'a.xn--0.b'),
@@ -22,7 +22,7 @@ const VALUE = fc.oneof(
   fc.constant([]),
 );
 
-/** Most parameters of the type, and sometimes an unknown parameter. */
+/** Generates any of the parameters of the type, and sometimes an unknown parameter. */
 const parametersOf = ({ parameters }: ActionType) =>
   fc.record(
     Object.fromEntries([...parameters.map(({ name }) => [name, VALUE] as const), ['evil', VALUE]]),

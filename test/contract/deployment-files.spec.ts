@@ -84,7 +84,7 @@ describe('the deployment files', () => {
       .join('\n');
     const used = new Set(expressions.flatMap(metricsIn));
     expect(used.size).toBeGreaterThan(30);
-    // Prometheus itself makes `up`.
+    // Prometheus itself provides `up`.
     used.delete('up');
     expect([...used].filter((name) => !source.includes(`'${name}'`))).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe('the deployment files', () => {
       expect(container).not.toHaveProperty('cap_add');
       expect(container).not.toHaveProperty('privileged');
       expect(container.user).toMatch(/^[1-9]\d*:\d+$/);
-      // Compose cannot hand a secret of the environment to a file system that is read-only.
+      // Compose cannot pass a secret from the environment to a container with a read-only file system.
       expect(container).not.toHaveProperty('secrets');
       if (name !== 'service') expect(container.image).toMatch(PINNED);
       for (const port of container.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
@@ -239,7 +239,7 @@ describe('the deployment files', () => {
       expect(peers.every(({ namespaceSelector }) => namespaceSelector !== undefined)).toBe(true);
     });
 
-    /** Ports of the address that the policy permits. */
+    /** Returns the ports that the policy permits for the address. */
     const portsTo = (address: string): number[] => {
       const family = address.includes(':') ? 'ipv6' : 'ipv4';
       const within = (cidrs: readonly string[]): boolean => {

@@ -10,7 +10,7 @@ import { pascal } from '../../src/platform/openapi/answers.js';
 
 /*
  * Rules for the parts of which generators make types, functions and constants. Each rule exists because a generator of
- * openapi/clients produced unusable code or failed.
+ * openapi/clients failed or produced unusable code.
  */
 
 const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
@@ -26,7 +26,7 @@ const answersIn = (responses: Responses, from: number, to: number): readonly Sch
     .map(([, { content }]) => content?.['application/json']?.schema)
     .filter((schema) => schema !== undefined);
 
-/** Complete documents of other services and events of tools, which no schema of this service describes. */
+/** Bodies that no schema of this service describes: documents of other services, and events of tools. */
 const ANY_BODY = new Set([
   'getOpenApiJson',
   'getOpenApiYaml',
@@ -67,7 +67,7 @@ function placesIn(document: OpenApiDocument, isMeant: (schema: Schema) => boolea
   return places;
 }
 
-/** Names that generators give to the types of an operation, in small letters. */
+/** Returns the names that generators give to the types of an operation, in lower case. */
 function operationNames(operationId: string): string[] {
   const ends = [
     'Request',
@@ -99,7 +99,7 @@ describe('the OpenAPI contract', () => {
     const unnamed = placesIn(document, (schema) => {
       const isSet = (schema.enum?.length ?? 0) > 1;
       const { oneOf, anyOf } = schema;
-      // Scalars need no name.
+      // A union of scalars needs no name.
       const isUnion = [...(oneOf ?? []), ...(anyOf ?? [])].some(({ $ref }) => $ref);
       return Boolean(schema.properties ?? (isUnion || isSet));
     });
@@ -157,11 +157,11 @@ describe('the OpenAPI contract', () => {
 
   it('names bodies with nouns, so that they do not collide with generated names of operations', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
-    // A list and a triage are nouns, too.
+    // The words `list` and `triage` are verbs and also nouns.
     const verbs = new Set(ids.map((id) => /^[a-z]+/.exec(id)![0]));
     for (const noun of ['list', 'triage']) verbs.delete(noun);
     const firstWord = (name: string) => /^[A-Z][a-z]*/.exec(name)![0].toLowerCase();
-    // A type of action has the name of its act, and so have its parameters.
+    // The name of an action type is a verb. So the schemas of its request and of its parameters begin with a verb.
     const ofActions = new Set(
       ACTION_TYPES.map(pascal).flatMap((name) => [`${name}Request`, `${name}Parameters`]),
     );
@@ -207,7 +207,7 @@ describe('the OpenAPI contract', () => {
       parameters.filter(({ schema }) => schema?.allOf).map(({ name }) => `${path} ${name}`),
     );
     expect(wrapped).toEqual([]);
-    // A deleted item may be of any kind.
+    // The id of a deleted item has no named schema, because the item may be of any kind.
     const unnamed = placesIn(document, ({ format }) => format === 'uuid');
     expect(unnamed).toEqual(['components/schemas/DeletedResource/properties/id']);
   });

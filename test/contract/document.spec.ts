@@ -21,7 +21,7 @@ interface Body {
   readonly content?: Readonly<Record<string, object>>;
 }
 
-/** The health operations report a bad state in the body that monitors read. */
+/** The health operations report a bad state in the body, because monitors read the body. */
 const HEALTH_ERRORS =
   /^get(Health|DetailedHealth|Readiness)(UnderApi)? (Health|DetailedHealth|Unreadiness)OrError$/;
 

@@ -24,7 +24,9 @@ interface Kustomization {
   readonly resources: readonly string[];
 }
 
-/** Published schemas of the cluster's resources, from the packages of the Kubernetes and operator types. */
+/**
+ * Published schemas of the Kubernetes resources, from the packages with the types of Kubernetes and of the operator.
+ */
 const KINDS = {
   Deployment,
   HorizontalPodAutoscaler,
@@ -49,7 +51,10 @@ const read = <Content>(file: string): Content => parse(readFileSync(file, 'utf8'
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Notes which keys are asked for: a schema's validator asks for those that it knows, and a server refuses others. */
+/**
+ * Records which keys of a manifest the validator reads. The validator of a schema reads only the keys that it knows,
+ * and a Kubernetes server rejects all other keys.
+ */
 function watched<Value>(value: Value, path: string, asked: Set<string>): Value {
   if (!isObject(value)) return value;
   return new Proxy(value, {
@@ -74,7 +79,7 @@ interface Model {
   validate(): void;
 }
 
-/** Returns violations of the schema of the manifest's kind. */
+/** Returns the violations of the schema that belongs to the kind of the manifest. */
 function troubles(manifest: Manifest): string[] {
   const Kind = KINDS[manifest.kind as keyof typeof KINDS] as new () => Model;
   const asked = new Set<string>();

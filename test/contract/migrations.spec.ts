@@ -7,7 +7,10 @@ import checksums from '../../src/migrations/checksums.json';
 const FOLDER = join(__dirname, '../../src/migrations');
 const MIGRATION = /^(\d{13})-([a-z0-9-]+)\.ts$/;
 
-/** The TypeScript file of a migration, and the SQL files in the folder of the same name without the number. */
+/**
+ * Returns the files of a migration: the TypeScript file, and the SQL files in the folder that has the same name without
+ * the number.
+ */
 function filesOf(file: string): string[] {
   const folder = MIGRATION.exec(file)![2]!;
   const parts = readdirSync(FOLDER).includes(folder) ? readdirSync(join(FOLDER, folder)) : [];
@@ -25,7 +28,10 @@ describe('Migrations', () => {
     .filter((file) => MIGRATION.test(file))
     .sort();
 
-  /** An installation never applies a migration twice: an edited one would leave installations with different schemas. */
+  /**
+   * An installation applies each migration only once. So an edited migration would leave installations with different
+   * schemas.
+   */
   it('are never edited: each has the checksum that was recorded when it was added', () => {
     const found = Object.fromEntries(files.map((file) => [file, checksumOf(file)]));
     expect(found).toEqual(checksums);

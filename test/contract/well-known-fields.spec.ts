@@ -5,7 +5,7 @@ import { type ReadSample, readSamples } from '../support/webhooks/samples.js';
 
 const SAMPLES = readSamples();
 
-/** Longer values of a sample are cut: the beginning shows what the field is. */
+/** Maximum length of a sample value. The beginning of a longer value shows what the field is. */
 const LONGEST = 160;
 
 function tableOfFields(): string {

@@ -29,7 +29,7 @@ describe('the repository of actions', () => {
 
   const insert = (fields: ActionFields) => insertAction(dataSource, fields);
   const row = (id: string) => rowOf(dataSource, id);
-  /** The id of one action of each state. */
+  /** Inserts one action in each state. Returns their ids by state. */
   const oneOfEach = async (more: ActionFields = {}) => {
     const entries = NAMES.map(async (state) => [
       state,
@@ -38,7 +38,7 @@ describe('the repository of actions', () => {
     return Object.fromEntries(await Promise.all(entries)) as Record<State, string>;
   };
   const incident = async () => (await insertIncidents(dataSource, 1))[0]!.id;
-  /** The states whose actions the work changed. The work returns exactly these. */
+  /** Returns the states whose actions `work` changed. Expects that `work` returned exactly these actions. */
   const changedBy = async (
     ids: Record<State, string>,
     work: (tx: Tx) => Promise<readonly { readonly id: string }[]>,
@@ -95,7 +95,7 @@ describe('the repository of actions', () => {
     expect((await transactions.run((tx) => expire(tx, 1))).map(({ id }) => id)).toEqual([oldest]);
     await transactions.run(async (tx) => {
       await tx.query('select 1 from actions where id = $1 for update', [old.waiting]);
-      // Another transaction decides on the action.
+      // The lock stands for another transaction that decides on the action.
       expect(await transactions.run((other) => expire(other, 9))).toEqual([]);
     });
     expect(await changedBy(old, (tx) => expire(tx, 9))).toEqual(['waiting']);

@@ -20,7 +20,6 @@ import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-da
 
 export const newKey = (): string => randomBytes(32).toString('base64');
 
-/** Parts of the audit trail in one replica. */
 export interface Replica {
   readonly keys: AuditKeys;
   readonly log: AuditLog;
@@ -89,7 +88,7 @@ export class AuditHarness {
   async reseal(secretsKey: readonly string[], anchorFile = '/nowhere'): Promise<number> {
     const { dataSource } = this.database;
     const keys = new SecretKeys(secretsKey.map(readSecretKey));
-    // The command does the same.
+    // The command reseal also does this.
     await resealAll(dataSource, [RETIRED_AUDIT_KEYS], new SecretBox(keys), keys.ids[0]!);
     const settings = loadSettings({ AUDIT_ANCHOR_FILE: anchorFile });
     return await resealTrail(dataSource, new AuditKeys(keys), settings);

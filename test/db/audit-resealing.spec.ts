@@ -5,7 +5,7 @@ import { acceptHead } from '../../src/audit/chain/audit-witness.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Two pages and a part of a third. */
+/** Two full pages, and a part of a third page. */
 const ROWS = 1_203;
 
 describe('resealing the audit trail', () => {
@@ -55,7 +55,7 @@ describe('resealing the audit trail', () => {
   });
 
   it('verifies the whole trail with the newest key alone, after each rotation', async () => {
-    // Row of the old key, not sealed yet.
+    // Adds a row of the old key that is not sealed yet.
     await record(harness.replica([old]), 2);
     await record(harness.replica([next, old]), 5);
     expect(await reseal([next, old])).toBe(ROWS + 7);

@@ -228,7 +228,7 @@ describe('the audit trail', () => {
       'reads only matching entries for a filter by %s',
       async (column) => {
         await harness.asOwner(async (owner) => {
-          // PostgreSQL would read a small table completely.
+          // With sequential scans, PostgreSQL would read a small table completely.
           await owner.query('set enable_seqscan = off');
           for (const select of ['count(*)', 'id']) {
             const order = select === 'id' ? 'order by id desc limit 10' : '';

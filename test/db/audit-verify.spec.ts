@@ -24,7 +24,7 @@ describe('the verification of the audit trail', () => {
     ids = seals.map(({ audit_id }) => audit_id);
   });
 
-  /** The statements with `$3` replaced by the id of the third row. */
+  /** Runs the statements with `$3` replaced by the id of the third row. */
   const tamper = (statements: readonly string[]) =>
     harness.tamper(
       ...statements.map((text) => text.replace(/\$(\d)/g, (_, n) => `'${ids[Number(n) - 1]}'`)),

@@ -32,7 +32,7 @@ describe('the witness of the audit trail outside its database', () => {
     await writer.sealAll();
   }
 
-  /** The next start of the service, which has read the file. */
+  /** Returns a replica after the next start of the service, which has read the anchor file. */
   async function restarted(keys = [key]): Promise<Replica> {
     const next = harness.replica(keys, { anchorFile });
     await next.witness.load();

@@ -23,7 +23,7 @@ describe('access across a restore', () => {
     );
     return id;
   };
-  /** Between the two steps a restore discards the changes made after the backup. */
+  /** Simulates a restore. The changes made after the backup are discarded between the two steps. */
   const restoreAfter = (sinceBackup: readonly string[], backup: readonly string[]) =>
     transactions.run(async (tx) => {
       for (const statement of sinceBackup) await tx.query(statement);

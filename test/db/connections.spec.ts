@@ -16,7 +16,7 @@ describe('the connections of the service', () => {
     return createDataSource(schema, connectionOptions(database.url, loadSettings({}))).initialize();
   };
 
-  /** The test itself has an additional connection. */
+  /** Allows one more connection than `connections`, because the test itself uses a connection. */
   const allow = async (connections: number): Promise<void> => {
     const name = new URL(database.url).pathname.slice(1);
     await admin.query(`alter database ${name} connection limit ${connections + 1}`);
@@ -46,7 +46,7 @@ describe('the connections of the service', () => {
     const error: unknown = await pool.query('select 1').catch((thrown: unknown) => thrown);
     held.release();
     expect(sqlStateOf(error)).toBe(SQLSTATE.tooManyConnections);
-    // Callers get 503 with Retry-After.
+    // With this error, callers get 503 with Retry-After.
     expect(toAppError(error)).toBeInstanceOf(UnavailableError);
     expect((await pool.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
   });

@@ -10,7 +10,7 @@ import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('Credentials', () => {
-  // Runs before the database is closed.
+  // This hook runs before the database is closed.
   afterAll(() => reserved.onApplicationShutdown());
   const { dataSource, query, statements } = useTestDatabase();
   const reserved = new ReservedConnections(dataSource);

@@ -56,7 +56,7 @@ export async function insertIncidents(
   return made;
 }
 
-/** A random change like those of the service: a creation, an update or a deletion. */
+/** Makes a random change as the service does: a creation, an update or a deletion. */
 export async function changeAtRandom(
   dataSource: DataSource,
   ids: readonly string[],

@@ -19,7 +19,7 @@ const FILTERS: Readonly<Record<string, IncidentFilter>> = {
   'type and source': { type: ['phishing'], source: ['edr', 'gateway'] },
 };
 
-/** PostgreSQL makes a new plan for each of the first executions of a prepared statement. */
+/** PostgreSQL makes a new plan for each of the first five executions of a prepared statement. */
 const PLANNED_ALONE = 5;
 const TIMES = 12;
 

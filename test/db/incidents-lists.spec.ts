@@ -35,7 +35,7 @@ interface Found {
 /** Sort fields with other column names. Ids begin with the time, so they also order rows of the same millisecond. */
 const COLUMNS: Partial<Record<SortField, string>> = { incident_number: 'number', created_at: 'id' };
 
-/** Expected list, computed without indexes and counters. */
+/** Returns the expected list, computed without indexes and stored counts. */
 async function expected(client: PoolClient | Client, request: Request): Promise<Found> {
   const { sort, page, per_page, ...filter } = request;
   const words = [sort].flat();
@@ -96,7 +96,7 @@ const maybe = (): boolean => randomInt(3) === 0;
 const numberOf = (sequence: number) =>
   `INC-${new Date().getUTCFullYear()}-${String(sequence).padStart(4, '0')}`;
 
-/** Sorts by up to three fields. */
+/** Returns a random sort order of up to three fields. */
 function anySort(): SortWord<SortField>[] {
   const fields = new Set([pick<SortField>([...SORT_FIELDS, 'created_at', 'created_at'])]);
   for (let more = pick([0, 0, 1, 2]); more > 0; more -= 1) fields.add(pick(SORT_FIELDS));

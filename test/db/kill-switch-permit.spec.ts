@@ -4,7 +4,7 @@ import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
 import { PERMIT_MS, type Permit } from '../../src/kill-switch/permit.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
-/** Counts only this database, because other suites use the same server. */
+/** Counts lock waits only in this database, because other suites use the same server. */
 const READING = `
   select count(*)::integer as n from pg_locks
    where not granted and database = (select oid from pg_database where datname = current_database())`;

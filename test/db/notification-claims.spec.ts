@@ -90,7 +90,7 @@ describe('claims of notifications', () => {
       claimed.push(next!.id);
       await end(next!);
     }
-    // Ids are random, so the position of the kill switch is, too.
+    // Ids are random, so the delivery about the kill switch may be at any position.
     expect(claimed.filter((id) => id !== killSwitch)).toEqual([before, approval, second]);
     expect(claimed).toContain(killSwitch);
     expect(await claim()).toHaveLength(4);
@@ -122,7 +122,8 @@ describe('claims of notifications', () => {
       severities.push((next!.payload as { severity: string }).severity);
       await end(next!);
     }
-    // One critical delivery waits for a low one of its incident. Ids are random.
+    // One critical delivery waits for a low delivery of the same incident. The order of the first three is random,
+    // because ids are random.
     expect(severities.slice(0, 3).toSorted()).toEqual(['critical', 'critical', 'low']);
     expect(severities.slice(3)).toEqual(['high', 'medium', 'low', 'low', 'low']);
   });

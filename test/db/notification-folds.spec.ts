@@ -350,7 +350,7 @@ describe('the rules for summary messages', () => {
     await pass(10);
     const [one, ...more] = await claim();
     expect([one!.carried.length, more.length]).toEqual([9, 0]);
-    // The approval waits for an earlier event of its incident that is no approval.
+    // The next approval waits for an earlier event of its incident that is not an approval.
     await end(one!);
     await notify(1, { type: 'playbook.step_failed' }, incidents[0]);
     await both(incidents[0]!);

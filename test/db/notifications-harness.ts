@@ -58,7 +58,7 @@ export const insertEvents = (
     [type, subject, payload, ids.map(() => newId()), ids],
   );
 
-/** Another message may have taken the delivery of the claim. */
+/** Ignores a lost claim, because another message may have taken over the delivery. */
 function unlessLost(error: unknown): void {
   if (!(error instanceof LostClaims)) throw error;
 }
@@ -105,7 +105,6 @@ export class Deliverer {
     return folded;
   }
 
-  /** Ends an attempt. */
   async end(folded: FoldedDelivery, kind: EndedAttempt['ending']['kind'] = 'delivered') {
     const outcome: EndedAttempt['outcome'] =
       kind === 'delivered' ? { kind } : { kind: 'failed', why: 'No.' };
@@ -125,7 +124,10 @@ export class Deliverer {
     });
   }
 
-  /** Ends the leases of all claims. The column rounds to milliseconds, so now() may become a later time. */
+  /**
+   * Expires the leases of all claims. Subtracts a second, because the column rounds to milliseconds and could round
+   * now() up.
+   */
   async lapse(): Promise<void> {
     await this.dataSource.query(
       `update work set due_at = now() - interval '1 second' where kind = 'notification' and worker is not null and not ready`,

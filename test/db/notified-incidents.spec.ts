@@ -39,10 +39,10 @@ describe('deliveries of an incident', () => {
     expect(await notify('incident.severity_changed', known, 'high')).toBe(1);
     expect(await notify('incident.severity_changed', known, 'low')).toBe(1);
     expect(await notify('incident.deleted', known, 'low')).toBe(1);
-    // Another channel was notified, and not this one.
+    // Now another channel was notified of the incident, and this channel was not.
     await query(`update notification_deliveries set channel_id = $1`, [newId()]);
     expect(await notify('incident.resolved', known, 'low')).toBe(0);
-    // A channel gets no events that it did not choose, whatever it was notified of.
+    // A channel never gets events that it did not choose, even about an incident of which it was notified.
     expect(await notify('incident.created', known, 'high')).toBe(1);
     await query(`update notification_channels set events = '{incident.created}' where id = $1`, [
       high,

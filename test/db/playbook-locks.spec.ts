@@ -18,7 +18,7 @@ describe('a cancellation of several playbook runs', () => {
       `insert into playbook_versions (playbook_id, version, name, definition, changed_by) values ($1, 1, 'p', '{}', 'a')`,
       [playbook],
     );
-    // The table has the rows in the opposite order.
+    // The rows are inserted in the opposite order of their ids.
     for (const id of [second, first]) {
       await query(
         `insert into playbook_runs (id, playbook_id, playbook_version, playbook_name, status, requested_by, variables,

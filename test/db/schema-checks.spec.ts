@@ -24,7 +24,7 @@ describe('a start on an unsuitable database', () => {
     await database.drop();
   });
 
-  /** An owner without its privileges behaves like a role that never had them. */
+  /** An owner without its privileges behaves like a role that never had these privileges. */
   const withoutTables = () =>
     client.query('revoke create on schema public from pg_database_owner, public');
   const withoutSchemas = () => {

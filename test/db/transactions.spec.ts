@@ -11,7 +11,9 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 const STATEMENT_MS = 1_000;
 const LIMITS = { statementMs: STATEMENT_MS, connectMs: 500 };
 
-/** Blocks each caller until `count` callers have arrived, so that the race begins for all of them at the same point. */
+/**
+ * Blocks each caller until `expected` callers have arrived, so that the race begins at the same point for all of them.
+ */
 function meeting(expected: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;
@@ -155,7 +157,7 @@ describe('the class Transactions', () => {
   it('repeats the victim of a deadlock from its start, and runs commit callbacks once', async () => {
     await direct.query(`insert into notes values ('x'), ('y')`);
     const told = jest.fn();
-    // PostgreSQL looks for deadlocks after 1 s. The other pool has the same limit for a statement.
+    // PostgreSQL looks for deadlocks after 1 s. In the other pool, a statement times out after the same time.
     const patient = await connect(database.url, TIME_LIMITS);
     const itsTransactions = new Transactions(patient);
     let attempts = 0;
@@ -173,7 +175,7 @@ describe('the class Transactions', () => {
     const sums = await direct.query<{ n: number }[]>('select n from notes order by text');
     expect(sums.map(({ n }) => n)).toEqual([2, 2]);
     expect(told).toHaveBeenCalledTimes(2);
-    // More rounds if the loser returns before the winner has continued.
+    // There are more attempts if the loser repeats its work before the winner has continued.
     expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
@@ -259,7 +261,7 @@ describe('the class Transactions', () => {
       .rows({ name: 'hang', text: 'select 1' })
       .catch((thrown: unknown) => thrown);
     expect(isConnectionLost(error)).toBe(true);
-    // The server still hangs, so the client gave up.
+    // The server still hangs, so the client itself closes the connection.
     while (poolOf(dataSource).totalCount > 0) await sleep(10);
     proxy.restore();
     expect(await pidOf()).not.toBe(pid);

@@ -27,7 +27,7 @@ describe('the list of webhook events', () => {
     ),
   );
 
-  /** The result of a query without counters. */
+  /** Returns the expected result, computed without stored counts. */
   async function expected({ source, status, sort, page, per_page }: WebhookEventQueryDto) {
     const ids = await dataSource.query<{ id: string }[]>(
       `select id from webhook_events where ($1::text[] is null or source = any($1))
@@ -43,7 +43,7 @@ describe('the list of webhook events', () => {
     return { total, ids: items.map(({ id }) => id) };
   }
 
-  /** A change that the service or an operator may make. */
+  /** Makes a random change that the service or an operator may make. */
   async function changeAtRandom(): Promise<void> {
     const kind = randomInt(10);
     // Skips locked rows: two changes that wait for each other would deadlock.
@@ -85,7 +85,7 @@ describe('the list of webhook events', () => {
   });
 
   it('reads at most a page of each index range, and no row for a page past the end', async () => {
-    // A frequent status and a frequent source have no event among the newest half.
+    // A source and a status are frequent among the oldest half of the events, but absent among the newest half.
     await insertEvents(dataSource, 10_000, (index) => {
       if (index % 1_000 === 3) return { source: 'rare', status: 'failed' };
       if (index < 5_000 && index % 3 === 0) return { source: 'retired', status: 'duplicate' };

@@ -332,7 +332,7 @@ describe('rows in the table `work`', () => {
     await query('delete from work_lanes');
   });
 
-  /** Plan of a look, with the rows that it read. */
+  /** Returns the plan of a poll, with the number of rows that it read. */
   const explained = async (requests: Parameters<WorkRepository['look']>[1]): Promise<Plan> => {
     const [explained] = await inTransaction(async (tx) => {
       const plans: { 'QUERY PLAN': [{ Plan: Plan }] }[] = [];
@@ -409,7 +409,7 @@ describe('rows in the table `work`', () => {
     const [first, second, ...others] = lane.request().since;
     expect([first, second, others]).toEqual([at(68), at(60), [at(58), at(58), at(58)]]);
 
-    // A look without places does not count.
+    // A poll without free places does not count.
     clock.mockReturnValue(2_000);
     expect(lane.request().since[0]).toEqual(at(10));
     expect(lane.endLook([], 0, at(75))).toBe(false);
@@ -431,7 +431,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Most rows that a node of the plan has read. */
+/** Returns the largest number of rows that a node of the plan has read. */
 function mostRowsRead(plan: Plan): number {
   const own = (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'];
   return Math.max(own, ...(plan.Plans ?? []).map(mostRowsRead));

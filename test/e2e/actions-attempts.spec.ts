@@ -41,7 +41,7 @@ describe('an action after earlier attempts', () => {
       () => world.get(`act-${id}`),
       ({ status }) => status !== 'pending',
     );
-  /** The row after an attempt that did not end the action. */
+  /** Returns the row of an action after an attempt that did not end it. */
   const putBack = (id: string): Promise<ActionRow> =>
     eventually(
       () => row(id),
@@ -59,7 +59,7 @@ describe('an action after earlier attempts', () => {
         message: expect.stringContaining('a repetition is safe'),
       });
       const first = await ended(await begin());
-      // The message names the connector.
+      // The message begins with the name of the connector.
       const message = `${vendor.identity.name}: No route to host.`;
       expect(first).toMatchObject({ status: 'failed', result: { code: 'unreachable', message } });
     });

@@ -7,7 +7,7 @@ import { useStarted } from '../support/use-started.js';
 const world = useStarted(() => ActionWorld.start({ ACTION_WAIT_MS: '300' }, 2));
 
 beforeAll(async () => {
-  // Without another enabled connector, the sandbox serves.
+  // A second connector, because the sandbox serves if no other connector is enabled.
   const actions = { lookup_url: { path: '/lookup_url', body: {} } };
   const body = { name: 'other', type: 'http', config: { base_url: world.vendor.url, actions } };
   await world.clients.admin.post('/api/connectors', body);
@@ -37,7 +37,7 @@ describe('an action that a person decided', () => {
       ({ status }) => status === 'completed' || status === 'failed',
     );
 
-  /** The outcome that the other replica gives the action after the lease of the dead replica. */
+  /** Returns the action that another replica ends after the lease of the dead replica. */
   const recovered = async (id: string) => {
     await world.expireLeases();
     return await ended(id);

@@ -130,7 +130,7 @@ describe('an event about an action', () => {
   }
 
   beforeAll(async () => {
-    // A delivered event is deleted.
+    // Copies each event, because a delivered event is deleted.
     await world.database.query(`
       create table told (like domain_events);
       create function tell() returns trigger language plpgsql as $$
@@ -242,7 +242,7 @@ describe('an event about an action', () => {
       [true, undefined],
       [true, undefined],
     ]);
-    // Transactions that recorded each action, in order.
+    // Transactions that recorded each action, in the order of the changes.
     const transactions = ids.map(async (one) => {
       const records = await world.database.query<{ action: string; xmin: string }[]>(
         `select action, xmin::text from audit_log where subject_id = $1 order by id`,

@@ -152,7 +152,7 @@ describe('an approval', () => {
         `update actions set reminded_at = null where id = $1`,
         [id.replace('act-', '')],
         () => approve(world.clients.senior, id),
-        // The deadline passes now. The waiting transaction began earlier.
+        // The deadline passes now, after the waiting transaction has begun.
         (change) => requestedEarlier(change, id, '1440 minutes'),
       );
       expect(codeOf(answer)).toEqual([409, 'invalid_state']);

@@ -164,7 +164,7 @@ describe('approvals', () => {
     const { text } = await world.app.get('/metrics');
     expect(text).toMatch(/^approvals_pending [1-9]/m);
     expect(text).toMatch(/^approval_wait_seconds_count [1-9]/m);
-    // Scrapes within a second share a read.
+    // Repeats the scrape, because scrapes within a second share one read of the database.
     const [oldest] = await eventually(
       async () => samplesWith(await scrape(world.app), 'approvals_oldest_seconds'),
       ([sample]) => sample!.value >= 90 * 60,
@@ -192,7 +192,7 @@ describe('approvals', () => {
 
 describe('a request while its incident is being deleted', () => {
   const senior = useStarted(() => as(world.app, 'senior'));
-  /** The deletion waits here: it holds its locks and has ended the actions. */
+  /** If set, the deletion waits at this gate. It then holds its locks and has ended the actions. */
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
 
   beforeAll(async () => {
@@ -206,7 +206,7 @@ describe('a request while its incident is being deleted', () => {
     });
   });
 
-  /** Response to a request on the other replica, which waits for a lock until the deletion ends. */
+  /** Returns the response to a request on the other replica. The request waits for a lock until the deletion ends. */
   async function during(incidentId: string, method: string, path: string, body: object) {
     const reached = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<void>();

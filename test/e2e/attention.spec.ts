@@ -189,7 +189,7 @@ describe('the list of attention items', () => {
     expect((await done('webhook_source_silent.hourly')).status).toBe(403);
     expect((await done('webhook_source_silent.hourly', 'admin')).status).toBe(200);
     expect(await items('webhook_source_silent')).toEqual([]);
-    // The source sends again, then stops again.
+    // The source sends again and is then silent again.
     await receipts('hourly', '1 hour', '10 hours 30 minutes');
     expect(await items('webhook_source_silent')).toHaveLength(1);
   });
@@ -322,7 +322,7 @@ it('GET /api/attention lists sources, connectors and channels with lost secrets 
     name: 'pager',
     type: 'webhook',
     config: { url },
-    // A running attempt would end with another error.
+    // Disabled, because an attempt in progress would end with another error.
     enabled: false,
   });
   expect(await lost()).toEqual([]);

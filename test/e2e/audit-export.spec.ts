@@ -24,7 +24,7 @@ describe('an export of the audit trail', () => {
 
   beforeAll(async () => {
     for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
-    // Some programs treat this character as a line break.
+    // Some programs treat this character (U+2028) as a line break.
     await stop('a\u2028b');
     await everythingSealed();
     lines = await exported();
@@ -93,7 +93,7 @@ describe('an export of the audit trail', () => {
   it('contains every entry with its seal, passes verification, and adds an audit entry', async () => {
     const findings = check(lines);
     expect(findings).toMatchObject({ valid: true, faults: [] });
-    // Excludes the unsealed record of the export, and the records of the first start.
+    // `sealed` does not count the record of the export, which is not sealed yet.
     expect(findings.sealed).toBeGreaterThanOrEqual(KEYS);
     const entries = entriesOf(lines);
     const created = entries.filter(({ action }) => action === 'api_key.created');

@@ -46,7 +46,7 @@ describe('feeds of changes', () => {
     const slow = app.nest.get(DataSource).createQueryRunner();
     await slow.startTransaction();
     try {
-      // Assigns its transaction id and time now, before the concurrent creation of the incident.
+      // The slow transaction gets its id and time before the other change.
       const before = await create();
       await slow.query(`update incidents set title = 'late' where id = $1`, [before]);
       await slow.query(
@@ -73,7 +73,7 @@ describe('feeds of changes', () => {
   });
 
   describe('end a waiting request with 401', () => {
-    /** Waits until the feeds are read this many times. */
+    /** Waits until the feed has been read `times` times. */
     const looked = async (times: number): Promise<void> => {
       const reads = jest.spyOn(app.nest.get(ChangeFeed), 'read');
       await eventually(
@@ -315,7 +315,7 @@ describe('the state of the audit trail', () => {
     const before = await change('mallory');
     const { data } = (await admin.get('/api/audit/verify')).body;
     expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
-    // Plays a second replica, and a restart.
+    // A second replica, which also stands for a restart.
     const replica = await startTestApp({ database: app.database });
     try {
       const elsewhere = await as(replica, 'admin');

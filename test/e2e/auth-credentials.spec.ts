@@ -146,7 +146,7 @@ describe('the owner of an API key', () => {
   });
 });
 
-/** Changes the user while the check of the password runs. */
+/** Changes the user while the service checks the password. */
 describe('a login or password change during a change of the user', () => {
   const DELETE = `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`;
   let database: DataSource;
@@ -156,7 +156,7 @@ describe('a login or password change during a change of the user', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  /** The user that the login has read. */
+  /** Returns the user as the login has read it. */
   async function seen(): Promise<LoginUser> {
     const { name } = await makeUser(app, 'senior');
     return (await app.nest.get(SessionsService).findUser(name, '192.0.2.1'))!;

@@ -250,7 +250,7 @@ describe('Guessing passwords', () => {
     const blocked = await guess('192.0.2.11', user.name, user.password);
     expect([blocked.status, blocked.body.error.code]).toEqual([429, 'rate_limited']);
     expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(0);
-    // Nobody is locked out, not even the user whose password was guessed.
+    // The user can still log in from another address.
     expect((await guess('192.0.2.12', user.name, user.password)).status).toBe(200);
     const fields = { username: 'a', password: 'b' };
     const page = await app.request(
@@ -268,7 +268,7 @@ describe('Guessing passwords', () => {
     const answers = await Promise.all(
       [...guesses, user.password].map((password) => guess('192.0.2.13', user.name, password)),
     );
-    // The right password comes after the limit.
+    // The right password is rejected too, because it comes after the limit.
     expect(answers.at(-1)!.status).toBe(429);
     const failed = answers.filter(({ status }) => status === 401);
     expect(failed.length).toBeLessThanOrEqual(10);
@@ -300,7 +300,7 @@ describe('The limits of public requests', () => {
       ...headers,
     });
 
-  /** Expects the first `PER_MINUTE` answers to have this status, and the next one to be 429. */
+  /** Expects this status for the first `PER_MINUTE` requests, and 429 for the next one. */
   const expectLimit = async (status: number, send: (count: number) => Promise<Answer>) => {
     for (let count = 0; count < PER_MINUTE; count += 1)
       expect((await send(count)).status).toBe(status);

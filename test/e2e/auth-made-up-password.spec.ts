@@ -30,7 +30,7 @@ describe('the password that the first start generated', () => {
   });
 
   const start = async (settings = {}): Promise<TestApp> => {
-    // Without DATABASE_URL the service treats the database as embedded. The actual server does not matter.
+    // Without DATABASE_URL, the service treats any database as embedded.
     const embedded = {
       DATABASE_URL: '',
       DATA_DIR: dataDir,
@@ -83,13 +83,14 @@ describe('the password that the first start generated', () => {
         'aria-describedby="rules"',
       ])
         expect(page.text).toContain(text);
-      // The user postpones the change: everything works.
+      // The user postpones the change of the password, and all pages still work.
       expect((await app.get('/docs', headers)).status).toBe(200);
     }
-    // A program gets the usual response.
+    // A login without a browser gets the usual response.
     expect((await app.post('/login', { username: 'admin', password })).status).toBe(200);
 
-    // The password counts as changed if an admin sets a new password, not after other changes.
+    // Only a new password that an admin sets counts as a change of the password. Other changes of the user do not
+    // count.
     const key = app.client.with({ authorization: `Bearer ${credentials().api_key}` });
     const [{ id }] = (await key.get('/api/users')).body.data as [{ id: string }];
     await key.put(`/api/users/${id}`, { role: 'admin' });
@@ -174,7 +175,7 @@ describe('the page for a new password', () => {
     expect(page.text).not.toContain('first start');
     expect((await session.get('/login')).text).toContain('<a href="/login/password">');
     const body = { current_password: user.password, new_password: STRONG };
-    // A cookie alone does not identify the site of the request.
+    // A request with a cookie must also show that it comes from this site.
     const cookie = await logIn(app, user);
     const silent = await app.post('/login/password', body, { cookie });
     expect([silent.status, silent.body.error.code]).toEqual([403, 'forbidden']);

@@ -17,7 +17,7 @@ function skipTime(ms: number): void {
   performance.now = () => now() + skippedMs;
 }
 
-/** Promised maximum delay until an end takes effect on every replica. */
+/** Maximum delay that the documentation promises until the end of a session takes effect on every replica. */
 const PROMISED_MS = 1_000;
 
 const [app, replica] = useReplicas();
@@ -50,7 +50,7 @@ describe('the sessions', () => {
     const cookie = await logIn(app, user);
     expect(await statusesOf(cookie)).toEqual([200, 200]);
     await happening(user, cookie);
-    // Immediately on the replica that received the request.
+    // The end takes effect immediately on the replica that received the request.
     expect((await me(app, cookie)).status).toBe(401);
     skipTime(PROMISED_MS);
     expect(await statusesOf(cookie)).toEqual([401, 401]);
@@ -300,7 +300,9 @@ describe('the API keys of a user', () => {
   }
   const withKey = (key: string, where = app) =>
     where.client.with({ authorization: `Bearer ${key}` });
-  /** A user with a key and a key created with it. Both were used on both replicas. */
+  /**
+   * Creates a user with one key, and a second key that was created with the first one. Uses both keys on both replicas.
+   */
   async function userWithKeys() {
     const user = await makeUser(app, 'admin');
     const first = await keyMadeBy(await inSession(app, user));
@@ -329,7 +331,7 @@ describe('the API keys of a user', () => {
       const { user, keys, ids } = await userWithKeys();
       const others = await userWithKeys();
       expect((await remove(user, query)).status).toBe(200);
-      // Immediately on the replica that received the request.
+      // The deletion takes effect immediately on the replica that received the request.
       for (const key of keys) expect((await withKey(key).get('/api/users')).status).toBe(401);
       skipTime(PROMISED_MS);
       expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
@@ -376,7 +378,7 @@ describe('the API keys of a user', () => {
     await enable(true);
     skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
-    // A disabled user that is deleted keeps what the query says.
+    // For a disabled user too, the query decides what happens to the keys of the deleted user.
     await enable(false);
     expect((await remove(user, '?keys=keep')).status).toBe(200);
     skipTime(PROMISED_MS);
@@ -397,7 +399,7 @@ describe('the API keys of a user', () => {
     expect(back.status).toBe(403);
     await become('admin');
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
-    // Keys that stay after the user is deleted do not start to work again.
+    // After the deletion of the user, the kept keys do not get the old role again.
     await become('viewer');
     expect((await remove(user, '?keys=keep')).status).toBe(200);
     skipTime(PROMISED_MS);

@@ -8,7 +8,7 @@ import { useStarted } from '../support/use-started.js';
 
 interface Ending {
   readonly of: 'key' | 'session';
-  /** `$1` is the id of the key, or of the user of the session. */
+  /** In the SQL, `$1` is the id of the key, or the id of the user of the session. */
   readonly sql: string;
   readonly status: 401 | 403;
 }
@@ -32,7 +32,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     'update users set deleted_at = now(), password_hash = null where id = $1',
   ),
   'a user who was demoted': session(`update users set role = 'viewer' where id = $1`, 403),
-  // The same as after a logout or a changed password.
+  // A logout and a changed password have the same effect.
   'a session that was ended': session('delete from sessions where user_id = $1'),
   'a session that expired': session('update sessions set expires_at = now() where user_id = $1'),
   'a session that was idle for too long': session(
@@ -45,7 +45,7 @@ describe('Authority that ended between the guard and the transaction', () => {
 
   afterEach(() => jest.restoreAllMocks());
 
-  /** An admin whose credential has ended, while the guards still accept it. */
+  /** Returns an admin whose credential has ended, although the guards still accept it. */
   async function ended({ of, sql }: Ending): Promise<{ client: ApiClient; name: string }> {
     const { app, database } = world;
     const user = await makeUser(app, 'admin');
@@ -151,8 +151,8 @@ describe('Authority that ended between the guard and the transaction', () => {
 });
 
 /**
- * Freezes the credential that the guards see. Later changes happen between the guard and the transaction of each
- * request. The test restores the mocks.
+ * Freezes the credential as the guards see it. So later changes seem to happen between the guard and the transaction of
+ * each request. The test restores the mocks.
  */
 async function asTheGuardSaw(app: TestApp, kind: Credential['kind'], token: string) {
   const credentials = app.nest.get(Credentials);

@@ -11,7 +11,7 @@ import { useStarted } from '../support/use-started.js';
 const HOUR = 3_600_000;
 
 describe('the clock of a machine', () => {
-  // Runs before the app ends.
+  // Must run before the app ends.
   afterAll(async () => {
     setMachineClock(0);
     await compare();
@@ -19,7 +19,7 @@ describe('the clock of a machine', () => {
   const app = useStarted(() => startTestApp());
   const compare = () => followDatabaseTime(app.nest.get(DataSource));
 
-  /** Waits until health and metrics show this offset, because both cache their values. */
+  /** Waits until health and metrics show this offset. Both cache their values. */
   async function shown(seconds: number) {
     const viewer = await as(app, 'viewer');
     return await eventually(
@@ -81,14 +81,17 @@ describe('a machine whose clock is wrong by an hour', () => {
 
   afterEach(async () => {
     setMachineClock(0);
-    // The process has a single clock, so the test resets it for the next test.
+    // All tests of the process share one clock, so each test must reset it.
     await compare();
     await world.close();
   });
 
   const compare = () => followDatabaseTime(world.app.nest.get(DataSource));
 
-  /** Columns whose newest time differs by more than a minute from the database clock, with the difference in ms. */
+  /**
+   * Returns the columns whose newest time differs from the database clock by more than a minute, with the difference in
+   * ms.
+   */
   async function wrongColumns(): Promise<Record<string, number>> {
     const columns = await world.database.query<{ table: string; column: string }[]>(
       `select table_name as table, column_name as column from information_schema.columns
@@ -132,7 +135,7 @@ describe('a machine whose clock is wrong by an hour', () => {
         };
         return (await world.app.post('/api/webhooks/siem', body, headers)).status;
       };
-      // The test signs by the clock of the machine.
+      // The test signs with the machine's clock.
       expect(await send(-ms / 1000)).toBe(200);
       expect(await send(0)).toBe(401);
     },
@@ -150,7 +153,9 @@ describe('a machine whose clock is wrong by an hour', () => {
 
 const Real = globalThis.Date;
 
-/** Changes the clock of the service by this offset. The database keeps its own clock. 0 restores the clock. */
+/**
+ * Sets the clock of the service ahead by this offset. The clock of the database does not change. 0 restores the clock.
+ */
 function setMachineClock(aheadMs: number): void {
   globalThis.Date = aheadMs === 0 ? Real : dateAhead(aheadMs);
 }

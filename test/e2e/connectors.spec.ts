@@ -81,7 +81,7 @@ describe('/api/connectors', () => {
       secrets_set: ['headers.authorization', 'secrets.token'],
       config: { base_url: vendor.url },
     });
-    // A regular check may run in between.
+    // The comparison ignores these fields, because a regular check may run in between.
     const check = { status: 0, last_checked_at: 0, latency_ms: 0, message: 0 };
     const unchecked = (connector: object) => ({ ...connector, ...check });
     const got = await viewer.get(`/api/connectors/${id}`);
@@ -139,7 +139,7 @@ describe('/api/connectors', () => {
       path: '/v2/203.0.113.9',
       headers: { authorization: `Bearer ${TOKEN}` },
     });
-    // The header still refers to the secret.
+    // The secret cannot be removed while the header still refers to it.
     expect((await put({ secrets: { token: null } })).status).toBe(422);
     const without = await put({ headers: { authorization: null }, secrets: { token: null } });
     expect(without.body.data.secrets_set).toEqual(['secrets.other']);
@@ -248,7 +248,7 @@ describe('/api/connectors', () => {
       const checked = Date.parse(shown.body.data.last_checked_at);
       expect(await checkAt(checked + hour - 1)).toBe(0);
       expect(await checkAt(checked + hour)).toBe(1);
-      // A requested test runs at any time.
+      // A requested test may run before the interval has passed.
       await admin.post(`/api/connectors/${id}/test`);
       expect(vendor.requests).toHaveLength(3);
     } finally {
@@ -398,7 +398,7 @@ describe('The secrets of a connector', () => {
     const SHORT = 'Zq7-48315';
     const pair = (text: string): string => Buffer.from(text).toString('base64');
     const BASIC = pair(`svc-user:${TOKEN}`);
-    /** src/platform/masking/secret-mask.spec.ts has all masked forms of a secret. */
+    /** The test of all masked forms of a secret is src/platform/masking/secret-mask.spec.ts. */
     const FORMS = [
       PASSWORD,
       encodeURIComponent(PASSWORD),
@@ -418,7 +418,7 @@ describe('The secrets of a connector', () => {
       }
       return id;
     };
-    /** All readable forms of an action, with and without JSON escapes. */
+    /** Returns all forms in which an action can be read, with and without JSON escapes. */
     const readable = async (id: string): Promise<string> => {
       const paths = [`/api/actions/${id}`, '/api/actions?per_page=2', '/api/connectors/health'];
       const texts = await Promise.all(paths.map(async (path) => (await viewer.get(path)).text));

@@ -20,7 +20,7 @@ describe('an action that was requested before', () => {
   });
 
   const approve = (id: string) => world.clients.senior.post(`/api/actions/${id}/approve`, {});
-  /** Changes a time that the triggers of the table protect. */
+  /** Sets a time although triggers of the table protect it. */
   const setTime = async (id: string, change: string, values: unknown[] = []) => {
     await world.database.query('alter table actions disable trigger user');
     const at = [id.replace('act-', ''), ...values];
@@ -67,7 +67,7 @@ describe('an action that was requested before', () => {
       expect(codeOf(await quarantine(again))).toEqual([409, 'duplicate_action']);
     }
     expect(world.calls).toHaveLength(3);
-    // A release without a sender undoes the quarantines of both senders.
+    // A release without a sender undoes the quarantines of the mails of both senders.
     const release = await world.execute('release_email', { parameters });
     await approve(idOf(release));
     expect((await quarantine(one)).body.data?.status).toBe('completed');
@@ -107,7 +107,7 @@ describe('an action that was requested before', () => {
     expect((await rollBack(original)).body.data.status).toBe('completed');
     const second = await world.execute('block_sender', { parameters: undone });
     expect(second.status).toBe(200);
-    // A rollback is no repetition of the rollback of another action.
+    // The second rollback does not repeat the first one, because it rolls back another action.
     expect((await rollBack(idOf(second))).body.data.status).toBe('completed');
   });
 
@@ -172,7 +172,7 @@ describe('an action that was requested before', () => {
             parameters,
             incidentId: incidents[at % 3],
             client: at % 2 ? other : world.clients.analyst,
-            // A request with a key has its own transaction. The other requests share a transaction.
+            // A request with an Idempotency-Key has its own transaction. All other requests share transactions.
             headers: at % 5 ? {} : { 'idempotency-key': `${type}-${at}` },
           }),
         ),

@@ -4,7 +4,7 @@ describe('The start', () => {
   afterAll(() => ServiceProcess.endAll());
 
   it('logs the warnings about its settings, such as a HOST that is reachable without a proxy', async () => {
-    // The start ends before it listens, because an external database requires SECRETS_KEY.
+    // Because an external database requires SECRETS_KEY, the process ends before it listens.
     const DATABASE_URL = 'postgres://nobody:none@127.0.0.1:9/none';
     const service = new ServiceProcess({
       settings: { DATABASE_URL, SECRETS_KEY: '', HOST: '0.0.0.0' },

@@ -69,7 +69,7 @@ describe('health', () => {
         isAsked = true;
         return new Promise(() => undefined);
       });
-      // Health results are cached briefly.
+      // Repeats the request, because health results are cached for a short time.
       const brief = await eventually(
         () => app.get('/health'),
         () => isAsked,
@@ -153,7 +153,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     for (const statement of change) await admin.query(statement);
     try {
       const expected = { ready: [503, cause], health: [503, 'unhealthy'], live: 200 };
-      // Health results are cached briefly.
+      // Repeats the requests, because health results are cached for a short time.
       expect(await eventually(look, (now) => isDeepStrictEqual(now, expected))).toEqual(expected);
       const { body } = await app.get('/health/detailed', METRICS_KEY);
       expect(body.components.database.status).toBe('unhealthy');

@@ -178,7 +178,7 @@ describe('request bodies', () => {
       for (let i = 0; i < 3; i += 1) connection.send(`8000\r\n${chunk}\r\n`);
       connection.send('0\r\n\r\n', 'GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
       expect((await connection.answer()).body.error.code).toBe('payload_too_large');
-      // The body is complete, so the following bytes are the next request.
+      // The body was complete, so the following bytes are the next request.
       expect((await connection.answer()).body).toEqual({ status: 'alive' });
     });
 

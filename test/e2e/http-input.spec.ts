@@ -60,7 +60,10 @@ describe('requests', () => {
 
   const paths = Object.entries(readContract().paths);
 
-  /** `/api/actions/types` does not match `/api/actions/{id}`, because literal segments come first. */
+  /**
+   * Returns the methods of an address. `/api/actions/types` does not match `/api/actions/{id}`, because a literal
+   * segment takes precedence.
+   */
   function allowed(url: string): string[] {
     const methods = paths
       .filter(([path]) => path === url || path.replace(/\{[^}]*\}/g, 'x') === url)
@@ -72,7 +75,7 @@ describe('requests', () => {
     const url = path.replace(/\{[^}]*\}/g, 'x');
     const allow = allowed(url);
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
-    // A receipt for an invalid source name: the response says that the source does not exist.
+    // True for a webhook request with an invalid source name. It gets the response that the source does not exist.
     const isReceipt = (method: string) => method === 'POST' && url === '/api/webhooks/presets';
     for (const method of others.filter((one) => !allow.includes(one) && !isReceipt(one))) {
       const answer = await admin.request(method, url);

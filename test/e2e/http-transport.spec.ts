@@ -25,7 +25,7 @@ describe('Responses', () => {
     return answer;
   };
 
-  /** Keeps the bytes of the body. The client of the other tests decodes the body as text. */
+  /** Returns the body as bytes. The client of the other tests decodes it as text. */
   const bytesOf = (method: string, path: string, headers: Record<string, string>) =>
     packedAnswer(`${app.url}${path}`, { authorization: `Bearer ${key}`, ...headers }, method);
 
@@ -146,14 +146,14 @@ describe('null in a body', () => {
     }
   ).components;
 
-  /** Sends null for every optional field of the schema. */
+  /** Returns an object with null for every optional field of the schema. */
   const nulls = (schema: string): object => {
     const { properties, required = [] } = schemas[schema]!;
     const fields = Object.keys(properties).filter((field) => !required.includes(field));
     return Object.fromEntries(fields.map((field) => [field, null]));
   };
 
-  /** A resource with a value in each list and object, and a change of one field. */
+  /** Resources with a value in each list and object, each with a change of one field. */
   const RESOURCES = [
     {
       update: 'IncidentUpdate',
@@ -301,7 +301,10 @@ describe('lists that are sorted by several fields', () => {
         .enum as string[],
     }));
 
-  /** Lists of configured resources: path, table, name field, other fields of a new resource. */
+  /**
+   * Lists of configured resources. Each entry has the path, the table, the field with the name, and the other fields of
+   * a new resource.
+   */
   const SET_UP: readonly [string, string, string, object][] = [
     ['/api/users', 'users', 'username', { password: 'a long pass phrase', role: 'viewer' }],
     ['/api/api-keys', 'api_keys', 'name', { role: 'viewer' }],
@@ -353,7 +356,7 @@ describe('lists that are sorted by several fields', () => {
       const made = await admin.post(path, { [field]: name, ...more });
       expect([name, made.status]).toEqual([name, 201]);
     }
-    // Two times: the first for three rows, then a later time.
+    // Sets one time for three rows, and a later time for the others.
     await app.sql(
       `update ${table} set created_at = '2100-01-01T00:00:00Z'::timestamptz
           + (case when ${field} in ('alpha', 'echo') then 1 else 0 end) * interval '1 hour'

@@ -14,14 +14,14 @@ import { eventually } from '../support/jobs/eventually.js';
 import { makeKey } from '../support/principals.js';
 import { useReplicas } from '../support/use-started.js';
 
-/** `POST /notes/slow` waits for the promise that its text names. */
+/** Promises by text. `POST /notes/slow` waits for the promise of its text. */
 const held = new Map<string, Promise<void>>();
 
 class NoteDto {
   @Text()
   readonly text: string;
 
-  /** Duration of the transaction. */
+  /** Duration of the transaction, in ms. */
   @WholeNumber({ optional: true })
   readonly ms?: number;
 
@@ -71,7 +71,7 @@ class NotesController {
     }, participant);
   }
 
-  /** Waits between two transactions. `fail` names the result. */
+  /** Waits between two transactions. If `fail` is set, the request fails with this result. */
   @Post('slow')
   @HttpCode(200)
   async slow(

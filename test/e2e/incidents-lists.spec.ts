@@ -13,7 +13,7 @@ interface Item extends Record<string, string> {
 describe('GET /api/incidents', () => {
   const viewer = useStarted(() => as(app, 'viewer'));
   const analyst = useStarted(() => as(app, 'analyst'));
-  /** In the order of creation. */
+  /** Created incidents, in the order of creation. */
   const made: Item[] = [];
 
   const SPECIMENS = [
@@ -43,7 +43,7 @@ describe('GET /api/incidents', () => {
     expect(answer.status).toBe(200);
     return answer.body;
   };
-  /** Expected incidents, as positions in the order of creation. */
+  /** Returns the listed incidents as positions in the order of creation. */
   const places = async (query: string): Promise<number[]> => {
     const { data, meta } = await list(query);
     expect(meta.total).toBe(data.length);

@@ -331,7 +331,7 @@ describe('titles of incidents', () => {
   };
   const DERIVED = 'Malware: Emotet on WS-7';
 
-  /** The audit trail has a digest of the text. */
+  /** The audit trail contains only a digest of the text. */
   const viewer = useStarted(() => as(app, 'viewer'));
   const analyst = useStarted(() => as(app, 'analyst'));
   const admin = useStarted(() => as(app, 'admin'));
@@ -345,7 +345,7 @@ describe('titles of incidents', () => {
     expect(answer.status).toBe(201);
     return answer.body.data.id;
   };
-  /** Item in the detail and in the list, which must be equal. */
+  /** Returns the title. The incident and its item in the list must have the same title. */
   const titleOf = async (id: string): Promise<string> => {
     const { title } = (await viewer.get(`/api/incidents/${id}`)).body.data;
     const { data } = (await viewer.get('/api/incidents?per_page=100')).body;

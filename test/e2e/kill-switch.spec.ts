@@ -92,7 +92,7 @@ describe('/api/kill-switch', () => {
 
   it('is shown as degraded in health and metrics, while the service stays ready', async () => {
     await activate();
-    // Health results are cached briefly.
+    // Repeats the request, because health results are cached for a short time.
     await eventually(health, ({ active }) => active === true);
     expect(await health()).toMatchObject({ status: 'degraded', active: true });
     expect((await app.get('/ready')).status).toBe(200);
@@ -118,7 +118,7 @@ describe('/api/kill-switch', () => {
   it('can be turned on while claims hold every shared connection', async () => {
     const transactions = app.nest.get(Transactions);
     const killSwitch = app.nest.get(KillSwitch);
-    // In practice, the keys have been used before.
+    // Uses the keys once, because in practice both keys have been used before.
     await deactivate();
     await analyst.get('/api/kill-switch');
     let [holding, isOver] = [0, false];
@@ -126,7 +126,7 @@ describe('/api/kill-switch', () => {
       transactions.run(async (tx) => {
         await killSwitch.claimPermit(tx);
         holding += 1;
-        // Statements in between prevent PostgreSQL from ending the idle transaction.
+        // Repeated statements, because PostgreSQL would end an idle transaction.
         while (!isOver) await tx.query('select pg_sleep(0.1)');
         holding -= 1;
       }),

@@ -86,13 +86,13 @@ describe('Rate limits of the service', () => {
     const tries: number[] = [];
     for (let i = 0; i < 70; i += 1) {
       const authorization = `Bearer its_${String(i).padStart(8, '0')}_${'A'.repeat(43)}`;
-      // Without a trusted proxy, forwarded addresses are ignored.
+      // No proxy is trusted, so the service ignores forwarded addresses.
       const headers = { authorization, 'x-forwarded-for': `192.0.2.${i}` };
       tries.push((await app.get('/api/me', headers)).status);
     }
     expect(tries.filter((status) => status === 429).length).toBeGreaterThanOrEqual(10);
     expect(tries[0]).toBe(401);
-    // A key that no replica has seen before also passes.
+    // A key that no replica has cached is accepted too.
     expect((await viewer.get('/api/me')).status).toBe(200);
   });
 

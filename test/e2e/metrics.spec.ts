@@ -8,7 +8,7 @@ import { useStarted } from '../support/use-started.js';
 
 const app = useStarted(() => startTestApp());
 
-/** Sources are registered later. The statuses of routes are unknown, except server errors. */
+/** Counters without samples at the start, because sources are registered later. */
 const LATER = ['webhook_received_total'];
 
 describe('Counters of a new service', () => {
@@ -46,7 +46,7 @@ describe('Counters of a new service', () => {
     const admin = await as(app, 'admin');
     const body = { source: 'siem', secret: 'a-secret-that-is-long-enough-0001', format: 'generic' };
     expect((await admin.post('/api/webhooks', body)).status).toBe(201);
-    // Scrapes within a second share a read.
+    // Repeats the scrape, because scrapes within a second share one read of the database.
     const now = await eventually(
       () => scrape(app),
       (seen) => samplesWith(seen, 'webhook_received_total', { source: 'siem' }).length === 1,
@@ -60,7 +60,7 @@ describe('Counters of a new service', () => {
 });
 
 describe('Metrics', () => {
-  /** Values that do not come from the database. */
+  /** Gauges whose values do not come from the database. */
   const KNOWN_WITHOUT_DATABASE = [
     'database_up',
     'db_pool_connections_active',
@@ -117,7 +117,7 @@ describe('Metrics', () => {
       await new Promise((resolve) => socket.write(text, resolve));
       socket.destroy();
     }
-    // Includes the scrape itself.
+    // The scrape itself is also in flight.
     await eventually(async () => (await valueOf('http_requests_in_flight')) === 1);
   });
 
@@ -125,7 +125,7 @@ describe('Metrics', () => {
     ['is unavailable', 'redis://127.0.0.1:1', [0], 'degraded'],
     ['is not set', undefined, [], 'disabled'],
   ])('show whether Redis %s, while the service stays ready', async (_, url, up, status) => {
-    // Nobody listens on this port.
+    // No server listens on this port.
     const settings = { ...(url && { REDIS_URL: url }) };
     await using other = await startTestApp({ database: app.database, settings });
     const samples = await scrape(other);
@@ -148,7 +148,7 @@ describe('Metrics', () => {
     const gauges = [...answer.text.matchAll(/^# TYPE (\w+) gauge$/gm)].map(([, name]) => name!);
     const shown = gauges.filter((name) => samplesWith(samples, name).length > 0);
     const ours = shown.filter((name) => !/^(process|nodejs)_/.test(name));
-    // The offset of the clock stays known for a minute.
+    // The offset of the clock is shown for another minute, so it is excluded.
     const lasting = ours.filter((name) => name !== 'clock_offset_seconds');
     expect(lasting.toSorted()).toEqual(KNOWN_WITHOUT_DATABASE);
     expect(samplesWith(samples, 'database_up')[0]?.value).toBe(0);

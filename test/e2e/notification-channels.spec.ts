@@ -181,7 +181,7 @@ describe(PATH, () => {
     });
   });
 
-  /** Returns the secrets that sign a test message now. */
+  /** Returns for each secret whether it signs a test message now. */
   const signing = async (id: string, ...secrets: string[]) => {
     await test(id);
     return secrets.map((secret) => isSignedBy(secret, receiver.requests.at(-1)!));
@@ -306,7 +306,7 @@ describe('A channel that subscribes to webhook_event.failed', () => {
       },
       { data: { webhook_event: { source: 'edr' } } },
     ]);
-    // Ids have the time of the receipt. After a backlog each event fails long after its receipt.
+    // The id of an event contains the time of its receipt. After a backlog, an event fails long after its receipt.
     await app.sql(`update webhook_events set id = overlay(id::text placing '00' from 1)::uuid`);
     await siem.send({ n: 4 });
     await endQuietPeriod();

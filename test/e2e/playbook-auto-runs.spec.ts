@@ -16,7 +16,7 @@ import {
 } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Not for the type `other`: see quiet(). */
+/** Does not include the type `other`, which only quiet() uses. */
 const AUTO = { auto_run: true, triggers: { incident_types: ['phishing', 'malware'] } };
 /** Number of generated playbooks. */
 const GENERATED = 30;

@@ -19,7 +19,7 @@ describe('cancelling a playbook run', () => {
     const playbook = await world.playbook([
       step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, approval_level }),
     ]);
-    // The principal who started the run can cancel it at any level.
+    // Whatever the level, the principal who started the run can cancel it.
     const client = world.clients.admin;
     return [playbook, (await world.run(playbook, {}, { client })).body.data as ShownRun];
   };

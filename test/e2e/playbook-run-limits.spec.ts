@@ -36,7 +36,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     );
   const lastOfTimeline = async (incident: string) =>
     (await world.timeline(incident)).at(-1)!.summary;
-  /** Moves all runs into the past. */
+  /** Moves the times of all runs back by the interval. */
   const later = async (interval: string) => {
     await world.actions.database.query(
       `update playbook_runs set started_at = started_at - $1::interval,
@@ -90,7 +90,7 @@ describe('the hourly limit of automatic playbook runs', () => {
 
   it('orders waiting runs by severity, then by age', async () => {
     const playbook = await forType('ransomware');
-    // Runs in sequence, so that no two times are equal.
+    // Starts the runs one after another, so that no two times are equal.
     for (let n = 1; n <= LIMIT; n += 1) {
       await triaged('ransomware');
       await eventually(
@@ -198,7 +198,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     const playbook = await forType('bec');
     await Promise.all(Array.from({ length: LIMIT + 1 }, () => triaged('bec')));
     await runs(playbook, LIMIT + 1);
-    // Runs of earlier tests may still be due or wait for their action.
+    // Waits, because runs of earlier tests may still be due or wait for their action.
     await eventually(
       () =>
         world.actions.database.query(

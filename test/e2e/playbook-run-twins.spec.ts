@@ -44,7 +44,7 @@ describe('a playbook step whose action was requested before', () => {
       world.playbook([
         step('block', 'block_sender', { parameters: sender, approval_level: level }),
       ]);
-    // The requester is an analyst.
+    // This run can use the earlier action, because its requester is an analyst.
     expect(await world.ran(await gated('analyst'))).toMatchObject({
       status: 'completed',
       steps: [{ action_id: direct.body.data.action_id }],

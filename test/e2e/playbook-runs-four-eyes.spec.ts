@@ -30,7 +30,7 @@ describe('playbook runs under four eyes', () => {
     const automatic = { auto_run: true, triggers: { incident_types: ['malware'] } };
     const sure = { classification: 'malicious', confidence: 0.95 };
 
-    /** Waiting action of the automatic run that starts with the triage of a new incident. */
+    /** Returns the id of the action that waits for approval in the automatic run after the triage of a new incident. */
     const waitingAfter = async (
       triage: (incident: string) => Promise<Answer>,
       change?: (playbook: string) => Promise<void>,
@@ -48,7 +48,7 @@ describe('playbook runs under four eyes', () => {
     const verdictBy = (client: ApiClient) => (id: string) =>
       client.put(`/api/incidents/${id}`, { verdict: sure });
 
-    /** Creates incidents like a webhook source with automatic triage. */
+    /** Records a triage that a webhook source requested, so that no person caused the verdict. */
     const byNobody = async (incident: string) => {
       const { nest } = world.actions.app;
       await nest.get(Transactions).run(async (tx) => {
@@ -102,7 +102,7 @@ describe('playbook runs under four eyes', () => {
       const { client: other } = await makeKey(app, 'manager');
       expect((await world.approve(id, other)).body.data).toMatchObject({ status: 'completed' });
       const { database } = world.actions;
-      // A continued run stores its step again.
+      // Waits until all runs have ended, because a run that continues stores its step again.
       await eventually(
         () => database.query('select from playbook_runs where completed_at is null'),
         (open) => open.length === 0,
@@ -129,7 +129,7 @@ describe('playbook runs under four eyes', () => {
       for (const client of [runs.client, trusts.client, world.clients.admin]) {
         expect((await world.approve(id, client)).status).toBe(403);
       }
-      // The author of an earlier version with `auto_run` is not an author of this version.
+      // A person who set `auto_run` only in an earlier version is not an author of this version.
       expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
     });
   });

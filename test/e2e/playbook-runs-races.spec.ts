@@ -29,7 +29,7 @@ describe('concurrent changes of a playbook run', () => {
       const isRejected = (await world.actions.get(id)).status === 'rejected';
       expect(approval.status).toBe(isRejected ? 409 : 200);
       if (isRejected) expect(cancelled.status).toBe(200);
-      // A cancelled run executes no further step, in either order of the requests.
+      // Whichever request came first, a cancelled run executes no further step.
       if (cancelled.status === 200) {
         const run = await world.get(playbook, run_id);
         expect(run.status).toBe('cancelled');
@@ -153,7 +153,7 @@ describe('concurrent changes of a playbook run', () => {
       expect((await world.run(playbook, { dry_run: true })).status).toBe(200);
     });
 
-    /** A run whose action is rejected while the kill switch holds the next step. */
+    /** Returns a run whose action is rejected while the kill switch holds its next step. */
     const heldRun = async (): Promise<[string, string]> => {
       const playbook = await world.playbook([
         step('isolate', 'isolate_host', { on_error: 'continue' }),

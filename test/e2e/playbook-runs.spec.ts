@@ -28,7 +28,7 @@ const world = useStarted(() => PlaybookWorld.start());
 
 describe('GET /api/playbook-runs', () => {
   let incident: string;
-  /** Runs of two playbooks, oldest first. The playbook of `failed` is deleted. */
+  /** Runs of two playbooks, the oldest first. The playbook of the run `failed` is deleted. */
   let completed: ShownRun;
   let waiting: ShownRun;
   let failed: ShownRun;
@@ -405,7 +405,7 @@ describe('a failed step of an automatic playbook run', () => {
       expect(run).toMatchObject({ status, outcome, steps_failed: 1, steps_completed });
       const words = 'Steps of an automatic playbook run failed.';
       const warning = [{ playbook_run: run_id, playbook, incident, outcome }, words];
-      // Waits for log and metrics, which are written after the commit.
+      // Waits, because log and metrics are written after the commit.
       await eventually(
         () => JSON.stringify(warn.mock.calls),
         (calls) => calls.includes(JSON.stringify(warning)),
@@ -476,7 +476,7 @@ describe('a dry run', () => {
         decision: 'undecided',
         available: true,
         approval_level: 'senior',
-        // Only the condition is unknown.
+        // The parameters are known. Only the condition is unknown.
         parameters: expect.any(Object),
       },
       { decision: 'undecided' },
@@ -513,7 +513,7 @@ describe('a dry run', () => {
         const told = await dry(playbook, { incident_id });
         const real = await toItsEnd(playbook, incident_id);
         for (const [at, one] of told.steps.entries()) {
-          // The run ends at a step that the dry run cannot decide.
+          // A step that the dry run cannot decide may end the real run, so later steps may stay pending.
           if (one.decision !== 'not_reached' && real.steps[at]!.status === 'pending') {
             expect(real.steps.some(failedUndecided(told))).toBe(true);
             break;
@@ -523,7 +523,7 @@ describe('a dry run', () => {
           compared[decision] = (compared[decision] ?? 0) + 1;
         }
       }
-      // The playbooks cover all decisions.
+      // The generated playbooks must lead to each decision.
       for (const decision of ['run', 'skip', 'undecided', 'error', 'not_reached'] as const) {
         expect(compared[decision]).toBeGreaterThan(0);
       }
@@ -547,7 +547,7 @@ describe('a dry run', () => {
     const decision = told.decision as DryDecision;
     const about = { seed, step: told.name, decision };
     if (decision === 'undecided') {
-      // No target is protected, so this is the minimum level of the step.
+      // If the step requested an action, the action has the announced level, because no target is protected.
       const { approval_level: level } = real.action_id ? told : real;
       expect({ ...about, level: real.approval_level }).toEqual({ ...about, level });
       return;
@@ -585,7 +585,7 @@ describe('twenty dry runs with the most expensive steps', () => {
       expect((await world.actions.app.get('/live')).status).toBe(200);
     }
     for (const { status } of await Promise.all(runs)) expect(status).toBe(200);
-    // Counts steps instead of time, because a busy machine slows down both.
+    // Counts steps instead of time, because a busy machine slows down both the run and the requests.
     expect(answered).toBeGreaterThan(20);
   });
 });
@@ -593,7 +593,7 @@ describe('twenty dry runs with the most expensive steps', () => {
 describe('open playbook runs after a restore', () => {
   let incident_id: string;
 
-  /** Timeline events of the run. */
+  /** Returns the timeline events of the run. */
   const told = async (run: string): Promise<string[]> => {
     const entries = await world.timeline(incident_id);
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
@@ -628,7 +628,7 @@ describe('open playbook runs after a restore', () => {
          values ('event.playbook-auto-runs', $1, 'x', 2, true, now())`,
         [further],
       );
-      // At the time of the backup all three waited for their first approval.
+      // Resets the runs to the time of the backup, when they waited for their first approval.
       const open = `status = 'waiting_approval', completed_at = null`;
       for (const statement of [
         `delete from playbook_run_steps where position > 0 and run_id = any($1)`,

@@ -37,7 +37,7 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /api/health/detailed': 'operations',
   'GET /login': 'page',
   'POST /login': 'page',
-  // Redirect to the login without a session.
+  // Redirects to the login if there is no session.
   'GET /login/password': 'page',
   'POST /login/password': 'page',
   'POST /logout': 'page',
@@ -50,18 +50,18 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /openapi.yaml': 'public',
   'GET /openapi-3.1.json': 'public',
   'POST /api/webhooks/:source': 'signature',
-  // Require only the header of Okta's verification.
+  // Requires only the header of Okta's verification.
   'GET /api/webhooks/:source': 'signature',
 };
 
-/** Id without a resource, so that permitted callers get 404. */
+/** Id of no resource, so that a permitted caller gets 404. */
 const ANYTHING = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 interface Route {
   readonly method: string;
   readonly path: string;
   readonly access: Access | undefined;
-  /** Controller and method. */
+  /** Names of the controller and the method. */
   readonly name: string;
   readonly once: boolean;
 }
@@ -160,7 +160,7 @@ function routesOf(app: TestApp): Route[] {
     return scanner.getAllMethodNames(prototype).flatMap((name) => {
       const handler = prototype[name]!;
       const verb = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
-      // Handlers of any method handle unknown addresses: see below.
+      // Excludes handlers for any method, which respond to unknown addresses: see below.
       if (verb === undefined || verb === RequestMethod.ALL || !metatype) return [];
       const access = (Reflect.getMetadata(ACCESS, handler) ??
         Reflect.getMetadata(ACCESS, metatype)) as Access | undefined;
@@ -226,7 +226,7 @@ describe('Unknown paths and methods under /api', () => {
   );
 
   it('return 401 without credentials and 404 or 405 with credentials, for every method', async () => {
-    // Node ends CONNECT itself.
+    // Node.js itself rejects CONNECT.
     for (const method of METHODS.filter((one) => one !== 'CONNECT')) {
       for (const path of ['/api/nothing', '/api/incidents', '/api/kill-switch/activate']) {
         expect([method, path, (await app.request(method, path)).status]).toEqual([
@@ -288,7 +288,10 @@ describe('A malformed id or name in a path', () => {
     incident = (await admin.post('/api/incidents', body)).body.data.id;
   });
 
-  /** The resources before the last id exist, so that the last id is looked up. */
+  /**
+   * Returns the address with `last` as its last id. All earlier ids are ids of existing resources, so that the service
+   * looks up the last id.
+   */
   function addressOf({ path, operation }: PlacedOperation, last: string): string {
     const names = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
     const known = (name: string) =>
@@ -319,7 +322,7 @@ describe('A malformed id or name in a path', () => {
 });
 
 describe('Every POST of a principal', () => {
-  /** POST handlers without an Idempotency-Key, with the reason: a repetition changes nothing. */
+  /** POST handlers without an Idempotency-Key, each with the reason why a repetition changes nothing. */
   const CHANGES_NOTHING: Readonly<Record<string, string>> = {
     'PlaybooksController.validate': 'Checks what it is sent and keeps nothing.',
     'WebhooksController.preview': 'Shows what a body would make, and makes nothing.',

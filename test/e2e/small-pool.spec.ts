@@ -16,7 +16,9 @@ const statusesOf = (answers: readonly Answer[]): number[] => [
   ...new Set(answers.map(({ status }) => status)),
 ];
 
-/** If all connections are in transactions, a transaction that requests a second connection waits for itself. */
+/**
+ * A transaction must not request a second connection: if all connections are in transactions, it would wait forever.
+ */
 describe('the service with two connections to the database', () => {
   const world = useStarted(() =>
     PlaybookWorld.start({ DATABASE_POOL_SIZE: '2', TRIAGE_PROVIDER: 'rules' }),
@@ -99,7 +101,7 @@ describe('the service with two connections to the database', () => {
   it('repeats requests with a key, switches automation off and on, and verifies the trail meanwhile', async () => {
     const { admin, analyst } = world.clients;
     const body = { incident_type: 'malware', source: 'edr' };
-    // On a slow machine a request may wait too long for a connection. Clients repeat it with the same key.
+    // On a slow machine, a request may wait too long for a connection. So the client repeats it with the same key.
     const create = (n: number) =>
       eventually(
         () => analyst.post('/api/incidents', body, { 'idempotency-key': `key-${n}` }),

@@ -17,7 +17,7 @@ describe('traces of background work', () => {
     startTracedApp({
       ANTHROPIC_API_KEY: model.key,
       ANTHROPIC_BASE_URL: model.url,
-      // All receipts are queued.
+      // Every signed request is queued.
       WEBHOOK_SYNC_LIMIT: '0',
     }),
   );
@@ -26,7 +26,8 @@ describe('traces of background work', () => {
 
   beforeAll(async () => {
     await registerSource(admin);
-    // With a latency, its actions run like actions of a vendor instead of ending with their creation.
+    // With a latency, an action of the sandbox runs like an action of a vendor. Without a latency, it would end when it
+    // is created.
     const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };
     await admin.post('/api/connectors', sandbox);
   });

@@ -9,7 +9,7 @@ describe('triage while the kill switch is on', () => {
 
     afterEach(() => world.turnOff());
 
-    /** Responds when the test resolves the promise, then sends a request. */
+    /** Model that waits until the test resolves the promise, and then sends a request. */
     const sendingLate = () => {
       const held = heldModel();
       const sent = jest.fn();

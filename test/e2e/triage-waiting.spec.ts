@@ -63,7 +63,7 @@ describe('a triage run in the background', () => {
     const run = await world.until(id, 'completed');
     expect(run).toMatchObject({ requested_by: 'system', force: false, applied: true });
     await world.wantTriage(id);
-    // A later event of the same queue.
+    // Event that the same queue processes after the event of the test.
     const later = await world.incident();
     await world.wantTriage(later);
     await world.until(later, 'completed');
@@ -171,7 +171,7 @@ describe('a triage run in the background', () => {
     const [run] = await world.runs(id);
     expect(run).toMatchObject({ triage_id: waiting.triage_id, status: 'queued', failures: 2 });
     script(world.app, async () => judgement());
-    // The Idempotency-Key of the failed request is free again.
+    // The Idempotency-Key of the failed request can be used again.
     expect((await world.triage(id, request)).status).toBe(200);
   });
 
@@ -192,7 +192,7 @@ describe('a triage run in the background', () => {
       statuses.push((await world.triage(id)).status);
     });
     await held.begun;
-    // A later request would get the verdict.
+    // Waits for four responses before the verdict: a request after the verdict would get the verdict.
     await eventually(() => statuses.length === 4);
     held.answer.resolve(judgement());
     await Promise.all(twins);
@@ -264,7 +264,7 @@ describe('a triage run whose replica stops', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  /** Returns incidents of runs whose last attempt has just lapsed. */
+  /** Returns the incidents of runs whose last claim has just expired. */
   const interruptedRuns = async (count: number, attempts: number) => {
     await world.stopWorkOf(other);
     const ids: string[] = [];
@@ -296,7 +296,7 @@ describe('a triage run whose replica stops', () => {
     );
     expect(lines).toEqual([[{ triage: run.triage_id }, expect.any(String)]]);
     held.answer.resolve(judgement({ model: 'the dead' }));
-    // The first replica has lost its claim, and responds with the verdict of the other replica.
+    // The first replica has lost its claim, so it responds with the verdict of the other replica.
     expect((await answer).body.data.model).toBe('the other');
     expect((await world.read(id)).verdict.model).toBe('the other');
     expect((await world.timeline(id)).filter(({ event }) => event === 'triaged')).toHaveLength(1);
@@ -321,7 +321,7 @@ describe('a triage run whose replica stops', () => {
         (seen) => seen >= n,
       );
     await calls(2);
-    // The worker passes the second interrupted run again when it takes another run.
+    // When the worker claims the third run, it must not run the first two runs again.
     ids.push(await world.incident());
     await world.later(ids.at(-1)!);
     await calls(3);

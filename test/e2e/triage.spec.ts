@@ -313,7 +313,7 @@ describe('the tools of a triage run', () => {
 
   const lookups = () => vendor.requests.filter(({ path }) => path === '/lookup');
 
-  /** Runs a triage that calls the tools as in `work`. */
+  /** Runs a triage in which the model calls the tools as `work` does. */
   const asking = async (
     id: string,
     work: (tools: ReadonlyMap<string, TriageTool>, given: Parameters<Judge>[0]) => Promise<void>,
@@ -359,7 +359,7 @@ describe('the tools of a triage run', () => {
     const { status, body } = await world.triage(id);
     await world.turnOff();
     expect({ turnedOn, lookups: lookups() }).toEqual({ turnedOn: 200, lookups: [] });
-    // If the database was too slow for the permit, the run waits. There is no verdict in either case.
+    // 202: the database was too slow for the permit, so the run waits. With either status there is no verdict.
     expect([202, 409]).toContain(status);
     expect(body.data?.verdict).toBeUndefined();
   });

@@ -50,7 +50,7 @@ describe('microsoft_graph', () => {
       };
       const { id } = (await world.admin.post('/api/notification-channels', body)).body.data;
       server.mail(MESSAGE);
-      // Waits for the preview.
+      // The receiver fails until the preview is stored, so the message is sent with the preview.
       slack.play(...Array.from({ length: 200 }, () => 503 as const));
       await previewOf('delete_email');
       slack.forget();
@@ -117,7 +117,7 @@ describe('microsoft_graph', () => {
       const [meant, other] = mails();
       other!.folder = 'folder-junk';
       const id = await incident();
-      // The response to the move is lost.
+      // The connection breaks after the move, so its response is lost.
       server.playAt(/^POST \S+\/move$/, 'drop-after');
       const { action_id } = await post(`/incidents/${id}/actions`, {
         action: 'quarantine_email',

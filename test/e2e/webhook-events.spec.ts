@@ -33,7 +33,7 @@ describe('the inbox of webhook events', () => {
     app.sql('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
   );
 
-  /** Inserts a receipt, a millisecond after the previous receipt. */
+  /** Inserts a webhook event whose time is a millisecond later than that of the previous event. */
   const receive = async (row: Row = {}): Promise<string> => {
     const at = FIRST + (later += 1);
     const id = newId(at);
@@ -86,7 +86,7 @@ describe('the inbox of webhook events', () => {
     }
     await foldCounts(app.nest.get(Statements));
     await receive({ status: 'queued', source: 'not-folded' });
-    // The gauges are cached briefly.
+    // Repeats the scrape, because gauges are cached for a short time.
     const gauge = await eventually(
       async () => (await app.get('/metrics')).text,
       (text) => text.includes('webhook_events{status="queued"} 2\n'),

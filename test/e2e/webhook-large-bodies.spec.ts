@@ -82,7 +82,7 @@ describe('bodies with many events', () => {
         if (events.some(({ eventId }) => eventId === 'a-3')) await tx.query('select 1 / 0');
         return settled;
       });
-    // Each alert has a timeline entry, which must disappear together with its incident.
+    // Each alert has a timeline entry, which must be rolled back together with its incident.
     const unknown = alerts(0, 6).map((alert) => ({ ...alert, level: 'odd' }));
     const answer = await sender.send({ alerts: unknown });
     expect(answer.status).toBe(202);
@@ -144,7 +144,7 @@ describe('Slow bodies without a credential', () => {
   });
   afterEach(() => held.splice(0).forEach((connection) => connection.reset()));
 
-  /** Sends a body without its end to a source that does not exist. */
+  /** Sends a body that never ends to a source that does not exist. */
   const hold = async (framing: 'announced' | 'chunked', size: number): Promise<void> => {
     const connection = await RawConnection.open(app.port);
     held.push(connection);

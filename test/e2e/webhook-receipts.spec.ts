@@ -19,7 +19,7 @@ let nextId = 0;
 /** Error of a connection that the database ends. */
 const DATABASE_AWAY = Object.assign(new Error('terminating connection'), { code: '57P01' });
 
-/** Returns the number of errors of a source with a code. */
+/** Returns the number of errors of the source with this code. */
 async function errorsOf(app: TestApp, source: string, code: string): Promise<number> {
   const { text } = await app.get('/metrics');
   const start = `webhook_errors_total{source="${source}",code="${code}"} `;
@@ -160,7 +160,7 @@ describe('a webhook request', () => {
     const [latest] = await events();
     expect(latest).toMatchObject({ status: 'updated', incident_id: id });
     expect((await eventById(latest!['id'] as string)).body).toContain('"low"');
-    // Each earlier content is a repetition.
+    // An event counts as a repetition if any earlier event had the same content.
     expect((await siem.send(sent)).body).toEqual({ ...first.body, duplicate: true });
   });
 
@@ -192,7 +192,7 @@ describe('a webhook request', () => {
       expect(again).toMatchObject({ status: 'duplicate', duplicate_of: repeated.id });
       expect([body, again.body]).toEqual([body, kept]);
     }
-    // Its row was pruned.
+    // Simulates that the row was pruned.
     await rows('delete from webhook_events where id = $1', [third.id]);
     expect((await receive(other)).body).toBe(other);
   });
@@ -441,7 +441,7 @@ describe('a webhook request under load', () => {
     const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (...given) => {
       calls += 1;
       if (calls > 1) return await settle(...given);
-      // By then other workers have the later bodies.
+      // Waits until other workers could claim the later bodies.
       await allSent.promise;
       throw Object.assign(new Error('terminating connection'), { code: '57P01' });
     });

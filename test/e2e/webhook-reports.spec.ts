@@ -182,7 +182,7 @@ describe('later events about an incident', () => {
       const severities = verdict.evidence.filter(
         ({ pointer }: { pointer: string }) => pointer === '/data/severity',
       );
-      // The word of the first event is outdated.
+      // The severity in the first event is outdated, so it is no evidence.
       expect(severities).toEqual([
         { source: `report/${report.id}`, pointer: '/data/severity', value: 'critical' },
       ]);

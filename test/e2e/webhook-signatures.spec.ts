@@ -18,7 +18,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Route that only checks a receipt. */
+/** Route that only verifies the signature of a request. */
 @Controller('api/webhooks-probe')
 class WebhookProbeController {
   @Post(':source')
@@ -95,7 +95,7 @@ const forged = (): Headers => ({
 describe('A webhook request', () => {
   const app = useStarted(() => start());
   let directory: jest.SpyInstance;
-  /** Each test has its own address. */
+  /** Each test uses its own address, which has its own limit. */
   let address = '';
   let tests = 0;
 

@@ -56,7 +56,10 @@ function record(report: Report): void {
   say(`recorded in ${file}`);
 }
 
-/** The rules need no network and are deterministic, so their figures may not be worse than recorded. */
+/**
+ * Compares the figures of the rules with the recorded figures. The rules need no network and are deterministic, so no
+ * figure may be worse.
+ */
 async function check(): Promise<void> {
   const recorded = existsSync(RECORDS)
     ? readdirSync(RECORDS).filter((name) => /^rules-.+\.json$/.test(name))

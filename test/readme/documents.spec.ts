@@ -27,7 +27,7 @@ const { schemas } = readContract().components;
 const fieldsOf = (name: string): string[] => Object.keys(schemas[name]!.properties!);
 const textOf = (name: string): string => readFileSync(`docs/${name}.md`, 'utf8');
 
-/** Words without a row of their own in a table of the document. */
+/** Returns the words that have no row of their own in a table of the document. */
 const withoutRow = (document: string, words: readonly string[]): string[] =>
   words.filter((word) => !document.includes(`\n| \`${word}\` `));
 

@@ -11,7 +11,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>;
 };
 
-/** Anchors of the headings, as GitHub makes them. */
+/** Returns the anchors that GitHub creates for the headings. */
 const anchorsOf = (path: string): string[] =>
   [...readDocument(path).matchAll(/^#+ (.+)$/gm)].map(
     ([, heading]) =>

@@ -8,20 +8,20 @@ import { TestConnector } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Long enough for work of two replicas to overlap. */
+/** Duration of a response, long enough that the work of two replicas can overlap. */
 const ANSWER_MS = 50;
 
-/** A connector whose vendor accepts requests and finishes them when the test says so. */
+/** Connector whose vendor accepts requests and finishes them when the test tells it to. */
 class SlowVendor extends TestConnector {
   readonly calls: ActionCall[] = [];
   polls = 0;
   answer: Outcome | 'unreachable' = { kind: 'accepted', message: 'Working on it.', handle: {} };
   present: Outcome | 'unknown' = 'unknown';
-  /** Breaks the connection after the request has arrived, instead of accepting it. */
+  /** True to break the connection after the request has arrived, instead of accepting the request. */
   breaks = false;
-  /** Sends no response after the request has arrived, instead of accepting it. */
+  /** True to send no response after the request has arrived, instead of accepting the request. */
   hangs = false;
-  /** Maximum number of concurrent polls for one call. */
+  /** Maximum number of concurrent polls so far for one call. */
   mostAtOnce = 0;
   private readonly asked = new Map<unknown, number>();
 
@@ -85,7 +85,7 @@ describe('an action that its vendor has accepted but not finished', () => {
     await crashed;
     return id;
   };
-  /** The action after its claim has expired, or when the vendor is due to be polled. */
+  /** Ends the claim of the action, or its wait for the next poll, and returns the action after its end. */
   const endedOnceDue = async (id: string) => {
     await world.expireLeases();
     return await eventually(

@@ -26,7 +26,7 @@ describe('the kill switch for actions', () => {
       () => world.get(id),
       ({ status }) => status === 'completed',
     );
-  /** Waits until each replica has completed a look for work. */
+  /** Waits until each replica has completed a search for work. */
   const everyReplicaLooked = async () => {
     for (const { nest } of world.replicas) {
       const look = jest.spyOn(nest.get(WorkRepository), 'look');
@@ -98,7 +98,7 @@ describe('the kill switch for actions', () => {
         await eventually(() => vendor.left.length - before >= 5);
         await world.turnOn();
         const atActivation = vendor.left.length;
-        // Requests with a response now began while the switch was on.
+        // A request that gets a response now began while the kill switch was on, so it must send nothing.
         for (let n = 0; n < 20; n += 1) await world.execute('block_sender');
         expect(vendor.left).toHaveLength(atActivation);
         await world.turnOff();

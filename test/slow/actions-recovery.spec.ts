@@ -30,7 +30,7 @@ describe('the recovery of actions', () => {
     ['when something may have been sent', sending, 'block_sender', 'failed', 'outcome_unknown', 0],
     ['when something may have been sent', sending, 'quarantine_email', 'completed', undefined, 1],
     ['after the vendor answered', answered, 'block_sender', 'failed', 'outcome_unknown', 1],
-    // The action is idempotent according to the connector.
+    // The connector declares this action as idempotent, so it is repeated.
     ['after the vendor answered', answered, 'quarantine_email', 'completed', undefined, 2],
     ['after the outcome was written down', finished, 'block_sender', 'completed', undefined, 1],
   ] as const)(
@@ -75,7 +75,7 @@ describe('the recovery of actions by all replicas', () => {
     expect(action.result!.code).toBe('outcome_unknown');
     const end = jest.spyOn(world.app.nest.get(WorkRepository), 'end');
     answer.resolve();
-    // Other work may end meanwhile.
+    // Waits, because other work may end meanwhile.
     await eventually(async () => {
       const ends = await Promise.allSettled(end.mock.results.map(({ value }) => value));
       return ends.some((one) => one.status === 'rejected' && one.reason instanceof LostClaims);

@@ -15,7 +15,7 @@ describe('The throttle against guesses of one password from many addresses', () 
 
   beforeEach(async () => {
     owner = await makeUser(app, 'analyst');
-    // Addresses have their own limits.
+    // Uses new addresses in each test, because each address has its own limit.
     tests += 1;
   });
 
@@ -39,13 +39,13 @@ describe('The throttle against guesses of one password from many addresses', () 
     expect(await statusOf('192.0.2.1', owner.name, owner.password)).toBe(200);
     const statuses = await guessFrom(GUESSES, rotating, owner.name);
     expect(tally(statuses)).toEqual({ 401: 10, 429: GUESSES - 10 });
-    // The throttle also applies to the right password; otherwise it would slow no guess.
+    // The throttle also rejects the right password. Otherwise, it would not slow down guesses.
     const throttled = await logIn('203.0.113.1', owner.name, owner.password);
     expect([throttled.status, throttled.body.error.code]).toEqual([429, 'rate_limited']);
     expect(Number(throttled.headers['retry-after'])).toBeGreaterThan(0);
     expect(await statusOf('192.0.2.1:40000', owner.name, owner.password)).toBe(200);
     expect(await statusOf('192.0.2.1', owner.name, 'a slip of the owner')).toBe(401);
-    // Other users are not throttled, from any address.
+    // Other users are not throttled.
     const other = await makeUser(app, 'viewer');
     expect(await statusOf('203.0.113.1', other.name, other.password)).toBe(200);
   });
@@ -68,7 +68,7 @@ describe('The throttle against guesses of one password from many addresses', () 
         `select distinct actor, subject_id from audit_log where action = 'auth.login_limited' and subject_id = $1`,
         [owner.name],
       );
-    // Written in the background.
+    // The audit record is written in the background.
     const rows = await eventually(limited, ({ length }) => length > 0);
     expect(rows).toEqual([{ actor: 'system', subject_id: owner.name }]);
   });
@@ -104,7 +104,7 @@ describe('The throttle against guesses of one password from many addresses', () 
     expect(tally(statuses)).toEqual({ 401: 10, 429: 20 });
     const refused = await ask('203.0.113.1', owner.password);
     expect(refused.status).toBe(429);
-    // No login was attempted from this address.
+    // The limit of the user applies: no login was attempted from this address.
     expect(refused.body.error.message).toMatch(/^Too many wrong passwords for this user/);
     expect(await statusOf('127.0.0.1', owner.name, owner.password)).toBe(200);
     expect(await change('127.0.0.1', owner.password)).toBe(200);

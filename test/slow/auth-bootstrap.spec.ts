@@ -61,7 +61,7 @@ describe('the first start', () => {
       limit_class: 'standard',
     });
     const written = existsSync(dataDir) ? readdirSync(dataDir) : [];
-    // During a write of the anchor, a temporary file exists beside it.
+    // While the anchor is written, a temporary file exists next to it.
     expect(written.filter((name) => !name.startsWith('audit-anchor.json'))).toEqual([]);
     expect(await query('select password_made_up from users')).toEqual([
       { password_made_up: false },
@@ -98,7 +98,7 @@ describe('the first start', () => {
     const { key } = createKey();
     const first = await start({ BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
     const other = createKey().key;
-    // A common password is not checked if it has no effect.
+    // The common password is not rejected, because it has no effect at a later start.
     const later = await start({
       BOOTSTRAP_ADMIN_API_KEY: other,
       BOOTSTRAP_ADMIN_PASSWORD: 'Password123!',
@@ -107,7 +107,7 @@ describe('the first start', () => {
     expect(await login(later, 'Password123!')).toBe(401);
     expect((await withKey(later, key)).data.role).toBe('admin');
     expect((await withKey(later, other)).error.code).toBe('unauthorized');
-    // Does not restore removed data either.
+    // A later start does not restore a deleted key.
     const [{ id }] = (await query('select id from api_keys')) as [{ id: string }];
     await first.delete(`/api/api-keys/${id}`, { authorization: `Bearer ${key}` });
     const last = await start({ BOOTSTRAP_ADMIN_API_KEY: key });
@@ -116,7 +116,7 @@ describe('the first start', () => {
 
   it('generates credentials with the embedded database, in a file that only its owner can read', async () => {
     const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
-    // Without DATABASE_URL the service treats the database as embedded. The actual server does not matter.
+    // Without DATABASE_URL, the service treats any database as embedded.
     const app = await start({ DATABASE_URL: '', DATA_DIR: dataDir });
     const path = join(dataDir, 'bootstrap-credentials.json');
     try {

@@ -19,7 +19,7 @@ interface Outcome {
 
 const LIBRARY = pathToFileURL(resolve('scripts/lib/build.mjs')).href;
 
-/** Builds like `npm start`, in its own process. */
+/** Builds the service like `npm start`, in a separate process. */
 function build(root: string): Promise<Outcome> {
   const program = `
     const { build } = await import(${JSON.stringify(LIBRARY)});
@@ -32,7 +32,7 @@ function build(root: string): Promise<Outcome> {
   return new Promise((done) => child.once('close', (code) => done({ code, output })));
 }
 
-/** Replaces the compiler, which takes seconds: copies the source, and fails for invalid source. */
+/** Stands for the compiler, which would take seconds. Copies the source, and fails if the source is invalid. */
 const COMPILER = `
   const { readFileSync, writeFileSync } = require('node:fs');
   const { compilerOptions } = JSON.parse(readFileSync(process.argv.at(-1), 'utf8'));

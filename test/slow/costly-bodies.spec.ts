@@ -11,12 +11,15 @@ import { createTestDatabase } from '../support/test-database.js';
 import { useStarted } from '../support/use-started.js';
 
 const LIMIT = 1_048_576;
-/** Enough items to hold the loop for seconds if they are costly, and few enough for a slow machine. */
+/**
+ * Maximum length of lists. Costly items of this length would block the event loop for seconds, but a slow machine can
+ * still process them.
+ */
 const LIMIT_OF_LISTS = 131_072;
 /** Heap limit in docker/kubernetes/deployment.yaml. */
 const HEAP_MB = 384;
 
-/** For the other fields of a body. */
+/** Bytes that are left for the other fields of a body. */
 const ROOM_AROUND = 1_024;
 const SOURCE = 'costly';
 const TRIAGED = 'costly-triaged';
@@ -47,19 +50,19 @@ describe('Costly bodies', () => {
     await registerSource(admin, { source: TRIAGED, ...token, auto_triage: true });
   });
 
-  /** Maximum memory of the process so far. More costly bodies come in later tests. */
+  /** Returns the maximum memory of the process so far. More costly bodies come in later tests. */
   function peakMb(): number {
     const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
     return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1_024;
   }
 
-  /** Sends each byte of the body as a chunk, which is six times the bytes on the wire. */
+  /** Sends each byte of the body as a separate chunk, so that the body needs six times as many bytes on the wire. */
   function sendByBytes(path: string, body: string, authorization?: string): Promise<string> {
     return new Promise((done) => {
       let answer = '';
       const socket = connect(service.port, '127.0.0.1');
       socket.on('data', (text) => (answer += text.toString()));
-      // A client that is refused while it sends may not be able to read the reason.
+      // If the service rejects the request early, the client may not be able to read the reason.
       socket.on('error', () => undefined);
       socket.on('close', () => done(answer.split('\r\n', 1)[0]!));
       socket.write(
@@ -92,7 +95,7 @@ describe('Costly bodies', () => {
       Array.from({ length: 5 }, () => sendByBytes('/api/incidents', body, `Bearer ${key}`)),
     );
     expect(known).toEqual(Array(5).fill('HTTP/1.1 201 Created'));
-    // A buffer for each byte took 96 MB for one of them.
+    // With a buffer for each byte, a single body took 96 MB.
     expect(peakMb() - before).toBeLessThan(150);
     expect((await admin.get('/live')).status).toBe(200);
   });
@@ -103,7 +106,7 @@ describe('Costly bodies', () => {
     for (const { path, bodyWith, bytes } of PLACES) {
       const body = bodyWith(SHAPES[name]!(bytes - ROOM_AROUND));
       const { status } = await admin.post(path, body, headers);
-      // A refusal before the body was read proves nothing. A login may be refused for its content.
+      // A rejection before the body was read proves nothing. Only a login may be rejected because of its content.
       const isUnread = path !== '/login' && [401, 403, 415, 429].includes(status);
       if (status >= 500 || isUnread) wrong.push(`${path}: ${status}`);
     }
@@ -161,7 +164,7 @@ describe('Costly bodies', () => {
         parameters: { ip: `203.0.113.${index}` },
       });
     const answers = await Promise.all(Array.from({ length: 3 }, lookUp));
-    // The response may come too late. The process must not end.
+    // The response of the vendor may come too late, but the process must not end.
     for (const { status } of answers) expect([200, 202]).toContain(status);
     expect((await admin.get('/live')).status).toBe(200);
     await vendor.stop();

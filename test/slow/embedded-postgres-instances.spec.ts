@@ -36,7 +36,7 @@ describe('applications that share or abandon a data directory', () => {
       const third = await startEmbeddedPostgres({ dataDir }).catch((error: unknown) => error);
       expect(third).toBeInstanceOf(Error);
       expect(await query(results[winner]!.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-      // The next round finds the lock and the server of a killed holder.
+      // So the next round finds the lock and the server of a killed process.
       await rivals[winner]!.kill();
     }
   });
@@ -101,7 +101,7 @@ describe('applications that share or abandon a data directory', () => {
   });
 });
 
-/** The shell that waits to shut this server down is the other member of its session. */
+/** Returns the shell that waits to shut down this server. It is the only other process in the server's session. */
 function guardOf(server: number): number {
   const guard = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

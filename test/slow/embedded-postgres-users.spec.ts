@@ -8,7 +8,7 @@ import { buildLauncher, installedNative, openTempDir } from '../support/embedded
 import { query } from '../support/embedded/query.js';
 
 const isRoot = process.getuid?.() === 0;
-/** Processes of root can be tested only as root. The part of an unprivileged user is always tested. */
+/** The tests with processes of root need root. The tests with an unprivileged user always run. */
 const itAsRoot = isRoot ? it : it.skip;
 
 describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root for all tests)'}`, () => {
@@ -18,7 +18,7 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
   let app: string;
 
   beforeAll(() => {
-    // A copy of the package, because an unprivileged user may not reach the package of the checkout.
+    // A copy of the package, because an unprivileged user may not be able to read the checkout.
     app = buildLauncher(join(root, 'app'), 'installed');
     linkLibraries(installedNative(join(root, 'app')));
   });
@@ -152,7 +152,7 @@ function uidOf(pid: number): number {
   return Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 
-/** Folder of bin/postgres of a running server. */
+/** Returns the folder of bin/postgres of a running server. */
 function copyInUse(pid: number): string {
   const [program] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   return dirname(dirname(program!));

@@ -74,7 +74,7 @@ function isThere(tool: string): boolean {
   }
 }
 
-/** Examples with an installed toolchain. */
+/** Returns the examples whose toolchain is installed. */
 function runnable(examples: readonly Example[]): Example[] {
   return examples.filter(({ file, needs }) => {
     const missing = needs.filter((tool) => !isThere(tool));
@@ -196,7 +196,8 @@ async function run(example: Example, url: string, body: Buffer, secret = SENDER_
 }
 
 /**
- * Bytes that strings of a language may change: a carriage return, a line feed at the end, and letters of several bytes.
+ * Contains bytes that the strings of a language may change: a carriage return, a line feed at the end, and letters of
+ * several bytes.
  */
 const event = (id: string, host = 'Zürich-1 \u{1f525}') =>
   Buffer.from(
@@ -241,12 +242,12 @@ describe('docs/examples/webhooks', () => {
     });
   });
 
-  // Without Python the test of send.py is skipped. In CI Python must exist.
+  // The test of send.py is skipped if Python is missing. In CI, Python must be installed.
   (isThere('python3') || process.env['CI'] ? describe : describe.skip)('relay.py', () => {
     const relays: ChildProcess[] = [];
     afterAll(() => relays.forEach((relay) => relay.kill('SIGKILL')));
 
-    /** Address that accepts events. */
+    /** Starts a relay and returns the address at which it accepts events. */
     async function relayTo(target: string, folder: string, mostWaiting = '100') {
       const relay = spawn('python3', [`${SENDERS_IN}/relay.py`], {
         env: {
@@ -323,7 +324,7 @@ async function listening(statusOf: (body: Buffer) => number): Promise<Server> {
   return server;
 }
 
-/** Address without a listener. */
+/** Returns an address without a listener. */
 async function nowhere(): Promise<string> {
   const server = await listening(() => 503);
   const url = urlOf(server);
@@ -331,7 +332,7 @@ async function nowhere(): Promise<string> {
   return url;
 }
 
-/** Response to the headers of a body that never arrives. */
+/** Returns the response to headers whose body never arrives. */
 async function announced(url: string, headers: OutgoingHttpHeaders): Promise<number | undefined> {
   const asking = request(url, { method: 'POST', headers });
   asking.flushHeaders();

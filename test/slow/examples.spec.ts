@@ -7,7 +7,7 @@ import { SCENES } from '../support/examples/story.js';
 const FILE = 'openapi/examples.json';
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-/** A machine under load may take a little longer for a step, so that the next scene begins before it ends. */
+/** Ignores times: on a busy machine, a step may take so long that its time is in the next scene. */
 const withoutTimes = (text: string): unknown => JSON.parse(text.replace(TIME, '*'));
 
 describe('the examples of the contract', () => {

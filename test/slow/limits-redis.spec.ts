@@ -56,7 +56,7 @@ const MINUTE = 60_000;
       Array.from({ length: 60 }, (_, i) => take(i % 2 ? a : b, 'at-once', 20)),
     );
     expect(all.filter(({ isBlocked }) => !isBlocked)).toHaveLength(20);
-    // On a busy machine Redis may respond too late. The replica then counts in its own memory.
+    // Repeats the read: on a busy machine, Redis may respond too late, and the replica then counts in its own memory.
     const state = await eventually(
       () => b.peek('at-once', MINUTE, 20, 'read'),
       ({ isBlocked }) => isBlocked,
@@ -97,7 +97,7 @@ const MINUTE = 60_000;
         (works) => works === expected,
       );
     await becomes(true);
-    // A standby without its master answers every read.
+    // A standby whose master is gone answers every read.
     await redis.admin.replicaof('127.0.0.1', 1);
     await becomes(false);
     await redis.admin.replicaof('no', 'one');
@@ -133,7 +133,8 @@ const MINUTE = 60_000;
       const [ana, ben] = [await makeKey(first, 'viewer'), await makeKey(first, 'viewer')];
       const ask = (app: TestApp, { key }: TestKey) =>
         app.get('/api/me', { authorization: `Bearer ${key}` });
-      // In sequence, because on a busy machine Redis could respond to parallel requests too late.
+      // Sends the requests one after another, because on a busy machine Redis could respond too late to parallel
+      // requests.
       const statuses: number[] = [];
       for (let i = 0; i < 12; i += 1) statuses.push((await ask(apps[i % 2]!, ana)).status);
       expect(statuses.filter((status) => status === 200)).toHaveLength(6);
@@ -147,7 +148,7 @@ const MINUTE = 60_000;
   });
 });
 
-/** The installed server: Redis, or the fork of some distributions. */
+/** Returns the name of the installed server: Redis, or the fork that some distributions use. */
 function installedRedis(): string | undefined {
   return ['redis-server', 'valkey-server'].find((name) => {
     try {
@@ -162,7 +163,7 @@ function installedRedis(): string | undefined {
 interface RedisServer {
   readonly url: string;
   readonly admin: Redis;
-  /** Stops responding, with its connections open. */
+  /** Stops responding, but keeps its connections open. */
   hang(): void;
   goOn(): void;
   kill(): Promise<void>;

@@ -60,7 +60,7 @@ describe('deliveries of notifications', () => {
     sql(
       `update notification_channels set failing_since = now() - interval '11 minutes' where ${where}`,
     );
-  /** Waits until the channel has the status or is paused. */
+  /** Waits until the channel has this status, or is paused. */
   const shownAs = (id: string, is: 'degraded' | 'unhealthy' | 'paused') =>
     eventually(
       () => shown(id),
@@ -88,7 +88,7 @@ describe('deliveries of notifications', () => {
     await eventually(typesOf, (types) => types.length === 5);
 
     const [created, updated, triaged, , resolved] = receiver.events;
-    // The check itself finds missing and unknown fields.
+    // First proves that the check finds missing and unknown fields.
     expect(eventSchemaErrors({ ...created!, id: undefined, more: 1 } as never)).toHaveLength(2);
     const { body } = await admin.get(`/api/incidents/${id}`);
     const { incident_number } = body.data;
@@ -143,7 +143,7 @@ describe('deliveries of notifications', () => {
     const rejected = await act('isolate_host', { host_id: 'laptop-7', reason });
     await post(`/api/actions/${rejected}/reject`, { reason: 'Not needed.' });
     await post('/api/kill-switch/activate', { reason: 'An exercise.' });
-    // The kill switch does not stop messages.
+    // Messages are sent although the kill switch is on.
     await eventually(typesOf, (types) => types.includes('kill_switch.activated'));
     await post('/api/kill-switch/deactivate', { reason: 'It is over.' });
     await app.nest.get(Transactions).run((tx) =>
@@ -363,7 +363,7 @@ describe('deliveries of notifications', () => {
   });
 
   it('report a channel as unhealthy if it is paused for long, without another attempt', async () => {
-    // A channel that failed and has nothing to deliver may work again.
+    // A channel that failed long ago and has nothing to deliver may work again.
     const quiet = await channel({ events: ['incident.created'] });
     await failSinceLong(`id = '${quiet.id}'`);
     await app.nest.get(DeliveryWork).reportUnhealthy();
@@ -494,7 +494,7 @@ describe('deliveries of notifications', () => {
     await Promise.all(Array.from({ length: 140 }, () => incident()));
     await eventually(async () => (await deliveries(id, '?status=delivered')).meta.total === 140);
     expect((await deliveries(hanging.id, '?status=pending')).meta.total).toBe(140);
-    // The hanging channel occupies its own places only.
+    // The hanging channel occupies only its own slots.
     expect(other.requests.length).toBeLessThanOrEqual(128);
   });
 
@@ -530,7 +530,7 @@ describe('deliveries of notifications', () => {
     await sql(`update notification_deliveries set attempts = 30 where id = $1`, [dead.id]);
     const again = await post(`${PATH}/${id}/deliveries/${dead.id}/redeliver`);
     expect(again.status).toBe(202);
-    // The backoff begins anew.
+    // The backoff starts from the beginning.
     expect(again.body.data).toMatchObject({ id: dead.id, status: 'pending', attempts: 0 });
     await eventually(async () => (await deliveries(id)).data[0].status === 'delivered');
     expect(new Set(receiver.events.map((event) => event.id)).size).toBe(1);
@@ -594,7 +594,7 @@ describe('deliveries of notifications', () => {
         expect(event.data).toMatchObject({ channel: { id: failing } });
       }
     };
-    /** Repeated, because an attempt that runs during the change fails and waits again. */
+    /** Repeats hurry(), because an attempt in progress fails with the old configuration and then waits. */
     const delivered = (count: number) =>
       eventually(
         async () => {

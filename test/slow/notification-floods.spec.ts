@@ -24,7 +24,7 @@ describe('a flood of new incidents', () => {
     });
   const deliveries = async (query = '') =>
     (await admin.get(`${PATH}/${channel}/deliveries${query}`)).body;
-  /** Ends all holds. */
+  /** Sends all held messages. */
   const hurry = async () => {
     await app.sql(`update notification_deliveries set held_until = now() where held_until > now()`);
     await app.sql(`
@@ -55,7 +55,7 @@ describe('a flood of new incidents', () => {
     await eventually(() => slack.messages.length > 0);
     await hurry();
     await delivered(40);
-    // A message of the previous test may still arrive.
+    // Excludes messages of the previous test, which may still arrive.
     const ofTheFlood = slack.messages.filter(({ text }) => text.includes('Brute force on WS-'));
     expect(ofTheFlood.length).toBeLessThanOrEqual(2);
     const counts = ofTheFlood.map(({ text }) =>

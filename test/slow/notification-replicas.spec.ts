@@ -51,7 +51,7 @@ describe('notifications of several replicas', () => {
   afterEach(async () => {
     const { body } = await admin.get(PATH);
     for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
-    // Ends hanging calls.
+    // Ends calls that hang.
     await receiver.stop();
     await eventually(leased, (n) => n === 0);
   });
@@ -76,7 +76,7 @@ describe('notifications of several replicas', () => {
     await incidents(140);
     await eventually(leased, (n) => n === 140);
     await second.close();
-    // The first replica has 128 places and takes the deliveries of the second before their leases end.
+    // The first replica has 128 slots. It takes the deliveries of the second replica before their leases end.
     await eventually(leased, (n) => n <= 128);
   });
 
@@ -144,7 +144,7 @@ describe('notifications of several replicas', () => {
     await admin.put(`${PATH}/${id}`, { rotate_secret: true });
     const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));
     const box = new SecretBox(both);
-    // The current and the previous secret.
+    // Two secrets: the current and the previous one.
     expect(await resealAll(app.nest.get(DataSource), sealedColumns, box, both.ids[0]!)).toBe(2);
     await using after = await replica(NEW_KEY, { database: app.database });
     const other = await as(after, 'admin');

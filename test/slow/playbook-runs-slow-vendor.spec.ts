@@ -55,7 +55,7 @@ describe('a vendor that does not answer', () => {
       (n) => n === 2,
     );
     expect(lookUps()).toBe(MOST_PER_CONNECTOR);
-    // The calls in progress end, and all waiting runs continue.
+    // This ends the calls in progress, so that all waiting runs continue.
     await vendor.stop();
     await eventually(
       async () => (await world.list(slow, '?status=failed')).body.meta.total,

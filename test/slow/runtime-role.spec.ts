@@ -83,7 +83,7 @@ describe('a service whose role owns nothing', () => {
     });
   });
 
-  /** Requests of every kind: they write, enqueue, count, seal, prune and read the catalogue of the database. */
+  /** Sends requests of every kind, which write, enqueue, count, seal, prune, and read the catalogue of the database. */
   async function useService(service: ServiceProcess): Promise<void> {
     const admin = service.client.with({
       authorization: `Bearer ${TEST_KEY}`,

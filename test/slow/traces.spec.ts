@@ -11,7 +11,7 @@ const SECRET = 'value-that-no-trace-holds';
 
 let traces = 0;
 
-/** Header of a caller that also traces. */
+/** Returns headers of a caller that also traces. */
 function callersTrace(): { traceId: string; headers: { traceparent: string } } {
   traces += 1;
   const traceId = `4bf92f3577b34da6a3ce929d${String(traces).padStart(8, '0')}`;
@@ -82,7 +82,7 @@ describe('traces', () => {
     const texts = statements.map(({ attributes }) => String(attributes['db.query.text']));
     expect(texts.some((text) => /\$1/.test(text))).toBe(true);
     expect(texts).toContain('COMMIT');
-    // A health check may run meanwhile, in its own trace.
+    // Another request may be that of a health check, which has its own trace.
     const handedOn = vendor.requests.map(({ headers: { traceparent } }) => traceparent);
     expect(handedOn).toContain(`00-${traceId}-${call.id}-01`);
   });
@@ -147,7 +147,7 @@ describe('traces', () => {
   });
 
   it('separate the statements of requests that wait for the same two connections', async () => {
-    /** One look-up finds the callers of several requests. */
+    /** A lookup of a caller may serve several requests, so only statements about incidents are compared. */
     const statementsOf = (traceId: string) =>
       traced.collector
         .traceOf(traceId)
@@ -169,7 +169,7 @@ describe('traces', () => {
 
   it('contain no polling of background loops', async () => {
     const idle = traced.collector.spans.length;
-    // Relays, queues and sealers have run by the time the event of this incident is handled.
+    // When the event of this incident is processed, relays, queues and sealers have run.
     const before = new Set(traced.collector.spans);
     await admin.post('/api/incidents', { incident_type: 'phishing', source: 'traces' });
     await traced.collector.spanWith((span) => !before.has(span) && span.kind === 'consumer');

@@ -32,9 +32,9 @@ const NASTY: readonly string[] = [
   'x'.repeat(70_000),
 ];
 
-/** A model that returns values inside and outside of its type. */
+/** Model that returns random values, inside and outside of the permitted types. */
 class Adversary extends Random {
-  /** All look-ups that it requested. */
+  /** All lookups that the model requested. */
   readonly wanted: unknown[] = [];
   answers = 0;
 
@@ -99,12 +99,12 @@ class Adversary extends Random {
 
 const ANSWERS = process.env['CHAOS'] === 'full' ? 10_000 : 200;
 const AT_ONCE = 6;
-/** Decisions of people are protected only without force, and an incident has one run at a time. */
+/** Number of incidents that a person has decided. Their verdicts are protected only from triage without `force`. */
 const DECIDED = 2;
 const SEED = Number(process.env['SEED'] ?? 13);
 const IP = '203.0.113.9';
 
-/** Tables that a run may write, and columns of other tables that change without a run. */
+/** Tables that a run may write, and columns of other tables that change even without a run. */
 const MAY_CHANGE = new Set([
   'triage_runs',
   'incident_timeline',
@@ -174,7 +174,7 @@ describe('a model with arbitrary responses', () => {
     return { status, approval_level };
   };
 
-  /** Rows of all tables that a run must not change. */
+  /** Returns the rows of all tables that a run must not change. */
   const everythingElse = async () => {
     const tables = await world.database.query<{ name: string }[]>(
       `select relname as name from pg_class
@@ -232,7 +232,7 @@ describe('a model with arbitrary responses', () => {
       approval_level: 'manager',
     });
 
-    // Only look-ups of the address that the service had found were sent.
+    // The only lookups that were sent are those of the address that the service had found.
     const sent = vendor.requests.filter(({ method }) => method === 'POST');
     expect(sent.length).toBeGreaterThan(0);
     expect(new Set(sent.map(({ path, body }) => `${path} ${body}`))).toEqual(

@@ -23,7 +23,7 @@ describe('a provider that an operator has to repair', () => {
     world = await TriageWorld.start(settings());
   });
   afterEach(async () => {
-    // The provider answers again, and all waiting runs continue.
+    // Now the provider gives verdicts, so that all waiting runs continue.
     api.script(verdict());
     world.startWorkOf(world.app);
     await eventually(async () => {

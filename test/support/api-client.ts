@@ -28,7 +28,7 @@ export class ApiClient {
     private readonly headers: OutgoingHttpHeaders = {},
   ) {}
 
-  /** For a service in another process: the client compares the responses. */
+  /** Returns a client for a service in another process. The client compares each response with the contract. */
   static for(url: string, undocumented?: RegExp): ApiClient {
     const check = new ContractCheck(readContract(), undocumented);
     return new ApiClient(url, (answer) => {
@@ -37,7 +37,7 @@ export class ApiClient {
     });
   }
 
-  /** For a service whose server compares its own responses (see startTestApp). */
+  /** Returns a client for a service whose server compares its own responses with the contract (see startTestApp). */
   static ofCheckedServer(url: string): ApiClient {
     return new ApiClient(url, throwViolations);
   }

@@ -15,7 +15,7 @@ export interface CommandOptions {
   readonly settings: Readonly<Record<string, string>>;
   /** Limit of the operating system, such as `ulimit -f 8`. */
   readonly limit?: string;
-  /** The process is killed after this output. */
+  /** Kills the process when its output matches. */
   readonly until?: RegExp;
 }
 

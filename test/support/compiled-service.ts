@@ -49,7 +49,7 @@ function build(home: string): void {
   try {
     renameSync(draft, home);
   } catch (error) {
-    // Another suite was faster with the same content.
+    // Another suite has already created the folder, with the same content.
     if (!existsSync(home)) throw error;
     rmSync(draft, { recursive: true, force: true });
   }

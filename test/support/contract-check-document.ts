@@ -34,7 +34,7 @@ export interface DocumentedPath {
   readonly operations: Readonly<Record<string, DocumentedOperation>>;
 }
 
-/** Finds the path template of an address. A fixed segment comes before a parameter, as in the router. */
+/** Finds the path template for an address. A fixed segment takes precedence over a parameter, as in the router. */
 export class DocumentedPaths {
   private readonly byTemplate: readonly (DocumentedPath & { readonly pattern: RegExp })[];
 
@@ -57,7 +57,7 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** Sorts `{parameter}` behind every fixed segment. */
+/** Returns a sort key with which `{parameter}` comes after every fixed segment. */
 function rank(template: string): string {
   return template.replaceAll('{', '\uffff');
 }
@@ -87,8 +87,8 @@ const COMPONENT = '#/components/schemas/';
 export const SCHEMAS_ID = 'contract';
 
 /**
- * Compiles every component twice: a strict form that refuses undeclared fields, and a `loose` form as a part of an
- * `allOf`.
+ * Compiles every component in two forms: a strict form that rejects undeclared fields, and a `loose` form for a part of
+ * an `allOf`.
  */
 export function componentSchemas(components: Readonly<Record<string, OpenApiSchema>>): JsonSchema {
   const definitions = Object.entries(components).flatMap(([name, schema]) => [
@@ -118,7 +118,7 @@ export function toJsonSchema(schema: OpenApiSchema, loose = false): JsonSchema {
   if (declares && schema.additionalProperties === undefined && !loose) {
     result['unevaluatedProperties'] = false;
   }
-  // This form declares any JSON.
+  // Such a schema permits any JSON.
   if (isAnything(schema)) result['additionalProperties'] = true;
   if (loose && schema.additionalProperties === false) delete result['additionalProperties'];
   delete result['nullable'];

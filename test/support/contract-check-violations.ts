@@ -34,14 +34,14 @@ export function throwViolations(): void {
   if (found.length > 0) throw new ContractViolation(found.join('\n'));
 }
 
-// Also for requests without the client: the import of a test app is enough.
+// Registered when the module is imported, so that tests without the client are checked too.
 if (typeof afterEach === 'function') afterEach(throwViolations);
 if (typeof afterAll === 'function') afterAll(throwViolations);
 
-/** Checks each response of the server, whichever client sent the request and whichever layer responded. */
+/** Checks each response of the server, no matter which client sent the request and which layer responded. */
 export function checkAnswersOf(server: Server, check: ContractCheck): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    // Copied now, because a handler may rewrite it.
+    // Copied before a handler can rewrite the request.
     const { method = '', url = '' } = request;
     const chunks: Buffer[] = [];
     let written: OutgoingHttpHeaders = {};

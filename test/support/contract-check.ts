@@ -49,9 +49,9 @@ const HEADERS_OF_ALL = [
   'referrer-policy',
 ];
 
-/** Responses that the server sends before it looks for a route. */
+/** Statuses of responses that the server sends before it looks for a route. */
 const OUTSIDE_ROUTING = [400, 404, 408, 414, 431];
-/** Responses under /api before the address and method are checked. */
+/** Statuses of responses under /api before the address and the method are checked. */
 const TOLD_FIRST = [401, 403, 429, 503];
 const STATUS_OF_BAD_REQUEST = [400, 408, 414, 431];
 
@@ -85,7 +85,7 @@ class Validators {
   }
 }
 
-/** Compares responses with the contract. `undocumented` are paths that a test adds itself. */
+/** Compares responses with the contract. `undocumented` matches paths that a test adds itself. */
 export class ContractCheck {
   private readonly paths: DocumentedPaths;
   private readonly validators: Validators;
@@ -168,7 +168,7 @@ export class ContractCheck {
     if (answer.status < 400 || answer.method === 'HEAD') return [];
     const type = mediaType(answer);
     const enveloped = /"error"\s*:/.test(answer.body);
-    // Health responds with 503 and its own body, and login shows its page again, where the document permits it.
+    // Where the document permits it, health responds with 503 and its own body, and the login responds with its page.
     if (type === 'text/html' || (!enveloped && answer.status === 503)) return [];
     if (type !== 'application/json') return [`is an error of type ${type || 'none'}`];
     const problems = this.problemsOfJson(ERROR_ENVELOPE, answer.body);
@@ -208,14 +208,14 @@ function problemsOfPage(answer: ObservedAnswer, page: Page): string[] {
   ];
 }
 
-/** Code, status and id of an error must agree. */
+/** Error in a response. Its code, status and id must agree. */
 interface ShownError {
   readonly code: ErrorCode;
   readonly request_id: string;
   readonly details?: { readonly errors?: readonly { field: string; code: string }[] };
 }
 
-/** Codes of `details.errors` in docs/api.md. */
+/** Codes of `details.errors` that docs/api.md lists. */
 const FIELD_ERROR_CODES = new Set(
   readFileSync(join(__dirname, '../../docs/api.md'), 'utf8')
     .split('### Field errors')[1]!
@@ -242,7 +242,7 @@ function problemsOfEnvelope(answer: ObservedAnswer): string[] {
   ];
 }
 
-/** A media type of the document with a parameter, without the charset. */
+/** Returns the media type with its parameters, but without the charset. */
 function withParameters({ headers }: ObservedAnswer): string {
   return String(headers['content-type'] ?? '').replace(/; *charset=utf-8/i, '');
 }

@@ -1,4 +1,7 @@
-/** Linear work on a mebibyte costs at most a hundred units. Work that grows with the square of the text costs thousands. */
+/**
+ * Limit for work on a mebibyte, in units of `cost`. Linear work costs at most a hundred units. Work that grows with the
+ * square of the length costs thousands.
+ */
 export const LINEAR = 400;
 
 /**

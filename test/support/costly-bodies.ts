@@ -1,7 +1,7 @@
 /** Generates JSON of the given length that is costly to read and judge. */
 export type Shape = (bytes: number) => string;
 
-/** Maximum numbers that the service reads. Padding fills the rest of the size. */
+/** Maximum keys and values that the service reads. Padding fills the rest of the size. */
 const MOST_KEYS = 43_000;
 const MOST_VALUES = 89_000;
 
@@ -41,7 +41,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'references of a template': (bytes) => `"${'{{ parameters.ip }}'.repeat((bytes - 2) / 19)}"`,
 };
 
-/** A `generic` event with these members as details. */
+/** Returns an event in the `generic` format with these members as details. */
 const event = (members: string): string =>
   `{"event_type":"phishing","data":{"alert_id":"costly","severity":"high","details":{${members}}}}`;
 const ROOM_OF_AN_EVENT = event('').length;
@@ -51,7 +51,7 @@ function eventOf(open: string, item: (index: number) => string, close: string): 
   return (bytes) => event(members(bytes - ROOM_OF_AN_EVENT));
 }
 
-/** Like `eventOf`, with the members next to the details, where only the tool writes. */
+/** Like `eventOf`, but the members are next to the details, where only the tool writes. */
 function ofTool(item: (index: number) => string): Shape {
   const members = repeated('', item, '', MOST_FACTS / 2);
   return (bytes) =>
@@ -72,7 +72,7 @@ const NESTED = Array.from({ length: 8 }, (_, at) => `p${at}=https%3A%2F%2Fb${at}
 const urlOf = (index: number): string =>
   `https://a${numbered(index)}.example.com/?${NESTED.join('&')}`;
 
-/** Events of a signed receipt that are most costly to read, to judge by rules and to compare with earlier reports. */
+/** Shapes of signed events that are most costly to read, to judge by rules, and to compare with earlier reports. */
 export const EVENT_SHAPES: Readonly<Record<string, Shape>> = {
   'headers with results': eventOf('"authentication-results":[', () => '"mx; spf=pass"', ']'),
   'long headers with results': eventOf(
@@ -139,7 +139,7 @@ export const LIST_SHAPES: Readonly<Record<string, Shape>> = Object.fromEntries(
 interface Place {
   readonly path: string;
   readonly bodyWith: (json: string) => string;
-  /** Length of the whole body. */
+  /** Length of the whole body, in bytes. */
   readonly bytes: number;
 }
 
@@ -151,7 +151,9 @@ function placeOf(path: string, before = '', after = '', bytes = LIMIT): Place {
   return { path, bytes, bodyWith: (json) => before + json + after };
 }
 
-/** Positions of JSON in bodies of each kind: the whole body, a text, a free object, a part of it, and a template. */
+/**
+ * Places where JSON can be in a body: the whole body, a text, a free object, a part of a free object, and a template.
+ */
 export const PLACES: readonly Place[] = [
   placeOf('/login', '', '', LIMIT_OF_STRANGERS),
   placeOf('/login', '{"username":"ada","password":', '}', LIMIT_OF_STRANGERS),

@@ -135,5 +135,5 @@ class EchoController {
 @Module({ controllers: [EchoController] })
 export class EchoModule {}
 
-/** For `undocumented` of startTestApp. */
+/** Value for `undocumented` in startTestApp. */
 export const ECHO_PATHS = /^\/test-only\//;

@@ -1,4 +1,4 @@
-/** `body` is sent as JSON unless it is a string. */
+/** Complete response. `body` is sent as JSON, unless it is a string. */
 export interface WholeAnswer {
   readonly kind: 'answer';
   readonly status: number;
@@ -16,7 +16,7 @@ export const USAGE = {
   cache_read_input_tokens: 1_000,
   output_tokens: 50,
 };
-/** Tokens of a response. */
+/** Token counts of a response. */
 export const TOKENS = { input: 1_110, output: 50, cached_input: 1_000 };
 
 export const VERDICT = {

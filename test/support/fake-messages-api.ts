@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { failure, type FakeAnswer } from './fake-messages-answers.js';
 import { flood, LoopbackServer } from './loopback-server.js';
 
-/** Header of the installed version of the library. */
+/** Value of a header that the installed version of the library sends. */
 const VERSION = '2026-10-21';
 
 const FIELDS = [
@@ -67,7 +67,7 @@ function isEphemeral(mark: unknown): boolean {
   return JSON.stringify(mark) === '{"type":"ephemeral"}';
 }
 
-/** The next turn must answer each question of the model, and no message is empty. */
+/** Returns a problem unless each turn answers all questions of the model and no message is empty. */
 function turnProblem({ messages }: MessagesRequest): string | undefined {
   if (messages[0]?.role !== 'user') return 'the first turn is not of the user';
   let open: unknown[] = [];
@@ -86,20 +86,20 @@ export interface SeenMessagesRequest {
   readonly headers: IncomingMessage['headers'];
   readonly path: string;
   readonly body: MessagesRequest;
-  /** Bytes as received. */
+  /** Body as received. */
   readonly text: string;
 }
 
 const MEGABYTE = 'x'.repeat(1_048_576);
 
 /**
- * Provider that listens and speaks the Messages protocol like the installed version of the library. Its answers are set
- * in advance, and it refuses requests that the real provider would refuse.
+ * Provider that listens and speaks the Messages protocol, like the installed version of the library. Tests set its
+ * answers in advance. It rejects requests that the real provider would reject.
  */
 export class FakeMessagesApi extends LoopbackServer {
   readonly key = 'key-that-nobody-may-see';
   readonly requests: SeenMessagesRequest[] = [];
-  /** Reasons of refused requests; empty if each request followed the protocol. */
+  /** Reasons of rejected requests. Empty if every request followed the protocol. */
   readonly refused: string[] = [];
   /** Called when a request has arrived, before the response. */
   whenAsked: ((request: SeenMessagesRequest) => void) | undefined;

@@ -59,12 +59,12 @@ export class FakeVendor extends LoopbackServer {
   readonly requests: SeenRequest[] = [];
   private readonly effects = new Map<string, number>();
   private turns: Behaviour[] = ['apply'];
-  /** Target of `redirect`. */
+  /** Target of the behaviour `redirect`. */
   location = 'http://169.254.169.254/latest/meta-data/';
   retryAfter = '1';
-  /** Responds with this instead of a behaviour. */
+  /** Returns the response to a request. Replaces the behaviours. */
   reply: ((request: SeenRequest) => Reply) | undefined;
-  /** POST requests wait for this. */
+  /** If set, POST requests wait for this promise. */
   held: Promise<unknown> | undefined;
   /** Chooses the behaviour by request instead of in turn. */
   plan?: (request: { readonly path: string; readonly key: string }) => Plan;

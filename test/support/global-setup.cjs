@@ -1,4 +1,4 @@
-// Jest applies moduleNameMapper to no file that a global setup requires.
+// Jest does not apply moduleNameMapper to files that a global setup requires.
 require('./jobs/run-typescript.cjs');
 
 module.exports = require('./test-server.ts').startTestServer;

@@ -73,7 +73,7 @@ export async function judge(
   return { ...judgement, tokens: meter.tokens };
 }
 
-/** Returns the error of the model. Any other error fails the test. */
+/** Returns the error of the model. Throws if there is none, or another error. */
 export async function failureOf(judgement: Promise<unknown>): Promise<ModelUnavailableError> {
   const outcome: unknown = await judgement.catch((error: unknown) => error);
   if (outcome instanceof ModelUnavailableError) return outcome;

@@ -16,7 +16,7 @@ export abstract class LoopbackServer {
 
   protected abstract take(request: IncomingMessage, response: ServerResponse): Promise<void>;
 
-  /** Called if `take` fails. A client that is killed during a request does not fail the test. */
+  /** Called if `take` fails. Does nothing by default, because a test may kill a client during a request. */
   protected failed(_error: unknown): void {}
 
   async start(): Promise<this> {

@@ -22,7 +22,7 @@ export function samplesOf(text: string): Sample[] {
     });
 }
 
-/** Samples of a name that have these labels and possibly more. */
+/** Returns the samples with this name that have these labels, and possibly further labels. */
 export const samplesWith = (
   samples: readonly Sample[],
   name: string,
@@ -32,7 +32,7 @@ export const samplesWith = (
     .filter((sample) => sample.name === name)
     .filter(({ labels: has }) => Object.entries(labels).every(([key, one]) => has[key] === one));
 
-/** `token` is `METRICS_TOKEN`, if the app has one. */
+/** `token`: value of METRICS_TOKEN, if the app has this setting. */
 export async function scrape(app: Pick<TestApp, 'get'>, token?: string): Promise<Sample[]> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const { status, text } = await app.get('/metrics', headers);

@@ -14,7 +14,7 @@ export interface OpenTestDatabase {
   close(): Promise<void>;
 }
 
-/** A migrated database with an open data source, for tests below the HTTP interface. */
+/** Opens a migrated database and a data source, for tests below the HTTP interface. */
 export async function openTestDatabase(): Promise<OpenTestDatabase> {
   const database = await createTestDatabase();
   const dataSource = createDataSource(schema, connectionOptions(database.url, loadSettings({})));
@@ -30,8 +30,8 @@ export async function openTestDatabase(): Promise<OpenTestDatabase> {
 }
 
 /**
- * Like openTestDatabase, opened before the tests of the `describe` block and closed after them. Its parts may be passed
- * on before the tests, but not used.
+ * Opens a test database before the tests of the `describe` block and closes it after them. Its parts may be passed on
+ * before the tests, but not used before them.
  */
 export function useTestDatabase() {
   const open = useStarted(openTestDatabase);

@@ -8,7 +8,7 @@ import type { TestApp } from './test-app.js';
 
 export interface TestKey {
   readonly id: string;
-  /** Name in records. */
+  /** Name of the principal in records. */
   readonly name: string;
   readonly key: string;
   readonly prefix: string;

@@ -36,7 +36,7 @@ export class PrivateServer {
     return this.running.stop();
   }
 
-  /** Possibly on another port. */
+  /** Starts the server again, possibly on another port. */
   async startAgain(): Promise<void> {
     const { dataDir, parameters } = this;
     this.running = await startOnLoopback({ dataDir, parameters });
@@ -51,7 +51,7 @@ export class PrivateServer {
     for (const pid of this.processes()) signal(pid, 'SIGCONT');
   }
 
-  /** The supervisor of the server starts a new process. */
+  /** Kills the server process. Its supervisor starts a new one. */
   crash(): void {
     process.kill(this.running.pid, 'SIGKILL');
   }
@@ -83,7 +83,7 @@ export class PrivateServer {
   }
 }
 
-/** A backend without a client may end before its turn. */
+/** Ignores a process that has already ended, such as a backend without a client. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -109,7 +109,7 @@ export async function rawRequest(
   }
 }
 
-/** Response as on the wire, because fetch would decompress it. */
+/** Returns the response as sent. fetch would decompress it. */
 export async function packedAnswer(url: string, headers: object = {}, method = 'GET') {
   const outgoing = request(url, { method, headers: { ...headers } }).end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
@@ -120,8 +120,8 @@ export async function packedAnswer(url: string, headers: object = {}, method = '
 const check = new ContractCheck(readContract());
 
 /**
- * For responses of Node without a request. They have no address, so only the envelope and the common headers are
- * checked.
+ * Checks a response that Node.js sends without a request. It belongs to no address, so only the envelope and the common
+ * headers are checked.
  */
 export function expectErrorOutsideRouting({ status, headers, text }: RawAnswer): void {
   const url = '/outside-routing';

@@ -2,7 +2,7 @@
 export interface ShownMail {
   /** Headers by name in lower case, unfolded and decoded (RFC 2047). */
   readonly headers: Readonly<Record<string, string>>;
-  /** The decoded body. */
+  /** Decoded body. */
   readonly text: string;
 }
 

@@ -10,7 +10,7 @@ import { TEST_SETTINGS } from './test-app.js';
 export interface ServiceProcessOptions {
   /** Environment variables in addition to TEST_SETTINGS. Without DATABASE_URL, the service starts an embedded PostgreSQL. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Not removed at the end, so that another process can use it. */
+  /** Data directory. It is not removed at the end, so that another process can use it. */
   readonly dataDir?: string;
   /** Script that prepares the process, receives messages of the test, and then loads the service. */
   readonly entry?: string;
@@ -33,7 +33,7 @@ export class ServiceProcess {
   private watched: ApiClient | undefined;
   readonly exited: Promise<ExitOf>;
 
-  /** Spawns the process; `listening` waits until it responds. */
+  /** Starts the process. `listening` waits until the service responds. */
   constructor(options: ServiceProcessOptions = {}) {
     this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'its-service-'));
     if (options.dataDir === undefined) ServiceProcess.ownDataDirs.add(this.dataDir);
@@ -73,7 +73,7 @@ export class ServiceProcess {
   static async endAll(): Promise<void> {
     await Promise.all([...ServiceProcess.running].map((service) => service.kill()));
     for (const dataDir of ServiceProcess.ownDataDirs) {
-      // The database of a killed service may still delete its files.
+      // Retries, because the database of a killed service may still delete its files.
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     }
     ServiceProcess.ownDataDirs.clear();

@@ -16,8 +16,8 @@ const KEY_REQUEST = {
 };
 
 /**
- * A small site with an example of every kind of data, created through the interface, and the conditions that must
- * always hold for it.
+ * A small installation with an example of every kind of data, created over the API, and the conditions that must always
+ * hold for this data.
  */
 export class Site {
   readonly adminKey = createKey().key;
@@ -81,7 +81,7 @@ export class Site {
     this.incidents += 1;
   }
 
-  /** Violated conditions, as texts. */
+  /** Returns the violated conditions as texts. */
   async faults(service: ServiceProcess): Promise<string[]> {
     const admin = this.admin(service);
     const found: string[] = [];
@@ -127,7 +127,7 @@ export interface TableContent {
   readonly digest: string;
 }
 
-/** Every table of the service, with the number and a digest of its rows. */
+/** Returns the number and a digest of the rows of every table of the service. */
 export async function contentsOf(url: string): Promise<Record<string, TableContent>> {
   const tables = await query<{ name: string }>(
     url,

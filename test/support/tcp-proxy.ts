@@ -12,7 +12,7 @@ export class TcpProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private readonly server = createServer((client) => this.accept(client));
   private mode: Mode = 'forward';
-  /** Target address. It may change, like that of a database in a failover. */
+  /** Port of the target. It may change, like the address of a database in a failover. */
   target: number;
 
   private constructor(target: number) {
@@ -47,12 +47,12 @@ export class TcpProxy {
     this.mode = 'mute';
   }
 
-  /** The database accepts and ends a connection in one packet. */
+  /** Accepts and ends a connection in one packet, as the database may do. */
   endAtOnce(): void {
     this.mode = 'end-at-once';
   }
 
-  /** New connections work again. Hung connections have lost their data. */
+  /** Makes new connections work again. Connections that hung have lost data. */
   restore(): void {
     this.mode = 'forward';
   }

@@ -20,16 +20,16 @@ import { createTestDatabase } from './test-database.js';
 export interface TestAppOptions {
   /** Environment variables in addition to those that every test needs. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Database of another app, for a second replica, or of the test. It is not dropped with this app. */
+  /** Database of the test, or of another app (for a second replica). This app does not drop it. */
   readonly database?: { readonly url: string };
-  /** Modules of the test. The contract does not contain their paths: list them in `undocumented`. */
+  /** Modules of the test. List their paths in `undocumented`, because the contract does not contain them. */
   readonly modules?: readonly Type[];
   readonly undocumented?: RegExp;
-  /** Node settings that cannot change later, such as the interval of its check for slow requests. */
+  /** Sets options of Node.js that cannot change later, such as the interval of its check for slow requests. */
   readonly beforeListen?: (server: Server) => void;
   /** Shorter time limits for statements and for the wait for a connection. */
   readonly timeLimits?: TimeLimits;
-  /** Receives the lines of the log, with LOG_LEVEL among the settings. */
+  /** Receives the lines of the log. Requires LOG_LEVEL in `settings`. */
   readonly log?: { write(line: string): void };
 }
 
@@ -40,7 +40,7 @@ export interface TestApp extends Requests, AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly database: { readonly url: string };
-  /** For state that HTTP does not show: `app.nest.get(SomeService)`. */
+  /** Application, for state that HTTP does not show: `app.nest.get(SomeService)`. */
   readonly nest: NestFastifyApplication;
   readonly client: ApiClient;
   sql<Rows = ReturnType<typeof JSON.parse>>(
@@ -67,7 +67,7 @@ export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   SHUTDOWN_GRACE_MS: '2000',
 };
 
-/** The whole service in this process, on its own database. Each response is compared with the contract. */
+/** Starts the whole service in this process, on its own database. Each response is compared with the contract. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const own = options.database ? undefined : await createTestDatabase();
   const database = options.database ?? own!;

@@ -17,7 +17,7 @@ export function databaseUrl(name: string): string {
 /** Name and password of a role that owns nothing. */
 export const SERVICE_ROLE = 'incidents_service';
 
-/** The same database, for a service whose role owns nothing. */
+/** Returns the URL of the same database for a role that owns nothing. */
 export function asServiceRole(url: string): string {
   return Object.assign(new URL(url), { username: SERVICE_ROLE, password: SERVICE_ROLE }).toString();
 }
@@ -35,7 +35,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database for a suite, cloned from the migrated template in some tens of milliseconds. */
+/** Creates a database for a suite: a clone of the migrated template, which takes some tens of milliseconds. */
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Only one session at a time can clone a template, so suites take turns.
@@ -51,7 +51,9 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
 
 const NOT_ALLOWED = '42501';
 
-/** Autovacuum may use the database. Only the superuser may end its processes. */
+/**
+ * Drops the database. Retries while autovacuum uses it, because only the superuser may end the processes of autovacuum.
+ */
 async function drop(admin: Client, name: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

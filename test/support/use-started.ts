@@ -8,8 +8,8 @@ type Started = {
 const open: (() => unknown)[] = [];
 
 /**
- * Starts a resource before the tests of the `describe` block and ends it after them. The last started resource ends
- * first.
+ * Starts a resource before the tests of the `describe` block and ends it after them. Of several resources, the one that
+ * started last ends first.
  */
 export function useStarted<T extends Started>(start: () => T | Promise<T>): T {
   let started: T | undefined;
@@ -24,7 +24,7 @@ export function useStarted<T extends Started>(start: () => T | Promise<T>): T {
   return standingFor(() => started!);
 }
 
-/** The service and a second replica on the same database, as with `useStarted`. */
+/** Starts the service and a second replica on the same database, in the same way as `useStarted`. */
 export function useReplicas(options: TestAppOptions = {}): readonly [TestApp, TestApp] {
   const both = useStarted(async () => {
     const app = await startTestApp(options);
@@ -34,7 +34,7 @@ export function useReplicas(options: TestAppOptions = {}): readonly [TestApp, Te
   return [standingFor(() => both.app), standingFor(() => both.replica)];
 }
 
-/** Placeholder of a resource until the tests run. */
+/** Returns a placeholder for a resource that starts only before the tests. */
 export function standingFor<T extends object>(started: () => T): T {
   return new Proxy({} as T, {
     get: (_, name) => {

@@ -7,11 +7,11 @@ interface Sent {
   readonly body: string | Buffer;
   readonly source: string;
   readonly secret?: string;
-  /** Seconds from now. */
+  /** Seconds from now to the signed time. */
   readonly offset?: number;
 }
 
-/** Tool that signs as specified: a timestamp, a period and the bytes. */
+/** Tool that signs its requests as specified: a timestamp, a period, and the bytes of the body. */
 export class WebhookSender {
   private ticks = 0;
 

@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from './test-app.js';
 
 export type Everybody = Readonly<Record<Role, TestKey>>;
 
-/** Replicas on one database, and a key of each role. */
+/** Replicas on one database, and an API key of each role. */
 export class World {
   readonly clients: Readonly<Record<Role, ApiClient>>;
   readonly names: Readonly<Record<Role, string>>;
@@ -38,7 +38,7 @@ export class World {
     return this.app.nest.get(DataSource);
   }
 
-  /** The same person, on another replica. */
+  /** Returns a client of the same person for another replica. */
   at(app: TestApp, role: Role): ApiClient {
     return app.client.with({ authorization: `Bearer ${this.everybody[role].key}` });
   }

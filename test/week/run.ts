@@ -7,9 +7,9 @@ import { type Message, startSite, waitUntilExpired } from './lib/site.ts';
 import { shortWeek, week } from './lib/week.ts';
 
 interface Bound {
-  /** Goal. */
+  /** Goal, as shown in the table. */
   readonly required: string;
-  /** Maximum of the whole week and of the short form. */
+  /** Maximum for the whole week. `short`: maximum for the short form. */
   readonly long: number;
   readonly short: number;
 }
@@ -52,7 +52,8 @@ async function main(): Promise<void> {
     },
   });
   const begun = Date.now();
-  // People decide before the first reminder, on a busy machine too. Only the whole week waits until approvals expire.
+  // People must decide before the first reminder, even on a busy machine. The whole week has a shorter window, because
+  // it waits until approvals expire.
   const site = await startSite({ APPROVAL_TTL_MINUTES: values.short ? '30' : '3' });
   const days = (values.short ? shortWeek : week)(Number(values.seed));
   const senders = new Set(days.flatMap(({ posts }) => posts.map(({ source }) => source)));

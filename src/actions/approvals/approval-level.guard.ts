@@ -4,10 +4,7 @@ import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { Action } from '../action.js';
 import { RequiredLevels } from '../required-levels.js';
 
-/**
- * Rejects a caller whose level is too low for a decision. Checks the level under the lock of the decision, because the level of
- * an action can rise until then.
- */
+/** Rejects a caller whose level is too low. Call after the action is locked, because its level can rise before. */
 @Injectable()
 export class ApprovalLevelGuard {
   constructor(private readonly levels: RequiredLevels) {}

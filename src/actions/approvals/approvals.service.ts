@@ -32,7 +32,7 @@ import { ConnectorCalls } from '../execution/connector-calls.js';
 import { noConnector, simulatedResult } from '../execution/execution-rules.js';
 import { higherLevel, RequiredLevels } from '../required-levels.js';
 
-/** Makes the decision in the transaction that has locked the action. Its last check is `requirePermit`. */
+/** Makes a decision in the transaction that has locked the action. Calls `requirePermit` after all other checks. */
 type Decide = (tx: Tx, action: Action, requirePermit: () => Permit) => Promise<Action>;
 
 /** Records the decisions of people on actions. The row lock lets one of several concurrent decisions win. */
@@ -111,7 +111,7 @@ export class ApprovalsService {
     );
   }
 
-  /** Rolls back an action with a new action of the inverse type, which needs the level of both but no approval. */
+  /** The caller needs the levels of both actions. Without APPROVAL_FOUR_EYES, the rollback needs no approval. */
   async rollBack(
     caller: Principal,
     id: string,
@@ -133,7 +133,7 @@ export class ApprovalsService {
       const obstacle = rollbackObstacle(action);
       if (obstacle !== undefined) throw invalidState(obstacle);
       requirePermit();
-      // The requester of the original needs the approval of another person.
+      // A requester of the original action needs the approval of another person.
       const waits = await this.isOwnRequest(tx, caller, action);
       const wanted = {
         action_type: inverse,
@@ -152,10 +152,7 @@ export class ApprovalsService {
     );
   }
 
-  /**
-   * Decides on an action in a transaction, and runs the action if it may run. An action with a simulating connector ends in
-   * that transaction.
-   */
+  /** Decides, and runs the action if it may run. An action with a simulating connector ends in the transaction. */
   private async decideAndRun(
     caller: Principal,
     found: Action,

@@ -1,4 +1,4 @@
-// SQL: two gauges.
+// SQL: queries of two gauges.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { Clock } from '../../platform/clock.js';
@@ -16,7 +16,6 @@ import { ConnectorCalls } from '../execution/connector-calls.js';
 
 const EVERY_SECONDS = 30;
 const BATCH = 100;
-/** Action types with a preview at one connector or more. */
 const PREVIEWED: readonly ActionTypeName[] = ['quarantine_email', 'delete_email'];
 
 const COUNT_WAITING: Statement = {
@@ -24,7 +23,7 @@ const COUNT_WAITING: Statement = {
   text: `select ${countOf('action', [`status = 'pending_approval'`])}::integer as n`,
 };
 
-/** In seconds. `greatest` ignores null, which stands for no action. */
+/** Longest wait in seconds. If no action waits, `min` is null, which `greatest` ignores. */
 const LONGEST_WAIT: Statement = {
   name: 'actions_longest_wait',
   text: `select greatest(0, extract(epoch from clock_timestamp() - min(requested_at)))::float8 as n
@@ -35,10 +34,7 @@ export function expiredReason(minutes: number): string {
   return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
 }
 
-/**
- * Looks up the effect of actions that wait for approval, sends reminders of them, and rejects them after APPROVAL_TTL_MINUTES.
- * Gauges show their number and age.
- */
+/** Previews actions that wait for approval, reminds approvers, and rejects actions after APPROVAL_TTL_MINUTES. */
 @Injectable()
 export class WaitingApprovals implements OnModuleInit {
   constructor(

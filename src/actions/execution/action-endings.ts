@@ -12,18 +12,14 @@ import { endOf, failed, resultOfLoss } from './execution-rules.js';
 
 export interface Ending {
   readonly action: Action;
-  /** Absent if the incident was deleted before a request was sent: the action is rejected. */
+  /** Absent if the incident was deleted before a request was sent. Then the action is rejected. */
   readonly result?: ActionResult;
   readonly connectorId?: string;
-  /** Default: the approver or requester of the action. */
+  /** Default: the approver, otherwise the person who requested the action, otherwise `system`. */
   readonly by?: string;
 }
 
-/**
- * Ends actions and records the ends: a result, a rejection, or a withdrawal of actions that have not begun. A withdrawal
- * happens when held actions are discarded, an incident is deleted or closed with `pending: withdraw`, or a playbook run is
- * cancelled.
- */
+/** Ends actions with a result, a rejection or a withdrawal, and records the ends. */
 @Injectable()
 export class ActionEndings implements OnModuleInit {
   constructor(
@@ -85,10 +81,7 @@ export class ActionEndings implements OnModuleInit {
     return rejected;
   }
 
-  /**
-   * Rejects pending actions that have not begun, and fails those whose call may have been sent. Ignores other actions. Returns
-   * the number of ended actions.
-   */
+  /** Rejects pending actions that have not begun, and fails those whose call may have been sent. Returns the number. */
   async withdraw(tx: Tx, which: Withdrawal, by: string, message: string): Promise<number> {
     const withdrawn = await this.actions.withdraw(tx, which);
     const idsOf = (isSent: boolean) =>
@@ -105,15 +98,14 @@ export class ActionEndings implements OnModuleInit {
   }
 }
 
-/** Actions that may have had effects at vendors after the backup. */
 interface ActionsAcrossRestore {
   /** Actions in progress in the backup, or approved since the backup. They fail with `outcome_unknown`. */
   readonly failed: readonly string[];
-  /** Actions that the backup does not contain, with an unanswered call to the vendor. */
+  /** Actions that the backup does not contain and whose call to the vendor had no answer. */
   readonly lost: readonly string[];
 }
 
-/** Connector that a rollback would use. The lane of an expired claim names no connector. */
+/** SQL: id of the connector that a rollback would use. The lane of an expired claim names no connector. */
 const CALLED = `coalesce(work.state ->> 'sent_to', nullif(split_part(work.lane, '.', 2), ''))`;
 
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
@@ -127,7 +119,10 @@ export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
   );
 }
 
-/** Must run after the content is replaced. A restore does not undo effects at vendors, so no action is repeated. */
+/**
+ * Must run after the content of the database is replaced. A restore does not undo effects at vendors, so no action is
+ * repeated.
+ */
 export async function carryActionsOverRestore(tx: Tx): Promise<ActionsAcrossRestore> {
   const result = failed(
     'outcome_unknown',

@@ -33,25 +33,19 @@ export interface StartedAction extends Pick<NewWork, 'span'> {
 type Outcome = Ending | undefined;
 
 const KIND = 'action';
-/**
- * Maximum concurrent calls per connector and replica, in addition to calls that a request waits for. The same limit applies to
- * questions.
- */
+/** Maximum concurrent calls, and questions, per connector and replica. Excludes calls that a request waits for. */
 export const MOST_PER_CONNECTOR = 8;
-/** Maximum duration of a request, in addition to the wait for its action. */
+/** Maximum duration of a request beyond the time that it waits for its action. */
 const GRACE_MS = 5_000;
 /** Pause before a repeated attempt, if the database or an expired permit stopped the attempt. */
 const STOPPED_MS = 500;
-/** Duration of a call, a question about the outcome, and statements. */
+/** Time limit of an attempt beyond its call: for questions about the outcome, and for statements. */
 const TIME_BESIDE_CALL_MS = 2 * QUESTION_MS;
 
 const callLane = (connectorId: string): string => `${KIND}.${connectorId}`;
 const askLane = (connectorId: string): string => `ask.${connectorId}`;
 
-/**
- * Executes actions. Each connector has a lane for calls, which the kill switch gates, and a lane for questions, which it does
- * not gate. A slow vendor delays only its own actions, and calls do not delay questions.
- */
+/** Each connector has two lanes: one for calls, which the kill switch stops, and one for questions about outcomes. */
 @Injectable()
 export class ActionWork implements OnModuleInit {
   constructor(
@@ -90,15 +84,11 @@ export class ActionWork implements OnModuleInit {
     return this.settings.actionWaitMs + GRACE_MS;
   }
 
-  /** Adds work. The actions begin after the commit, as soon as their connector has a free slot. */
   async add(tx: Tx, started: readonly StartedAction[]): Promise<void> {
     await this.work.add(tx, { name: KIND }, ...started.map(newWork));
   }
 
-  /**
-   * Adds work that this replica begins right after the commit. The returned functions, by id, wait for the first attempt, at
-   * most ACTION_WAIT_MS.
-   */
+  /** Begins right after the commit. Each returned function waits for the first attempt, at most ACTION_WAIT_MS. */
   async begin(
     tx: Tx,
     started: readonly StartedAction[],
@@ -182,10 +172,7 @@ export class ActionWork implements OnModuleInit {
   }
 }
 
-/**
- * Claims the permit early and checks it late. The lock of the permit must be the first lock of a transaction, but other errors
- * of a request come before `kill_switch_active`. The returned function throws that error or returns the permit.
- */
+/** The permit must be the first lock, but a response must report other errors before `kill_switch_active`. */
 export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<() => Permit> {
   try {
     const permit = await killSwitch.claimPermit(tx);

@@ -18,7 +18,7 @@ describe('ConnectorCalls', () => {
   ])(
     'given an action with rollback_of %s, returns the connector: %s',
     async (rollbackOf, expected) => {
-      // A look-up needs no other parts.
+      // `connectorOf` uses only these two dependencies.
       const calls = Reflect.construct(ConnectorCalls, [registry, actions]) as ConnectorCalls;
       const rollback = { action_type: 'enable_user', rollback_of: rollbackOf } as const;
       expect(await calls.connectorOf(rollback)).toBe(expected);

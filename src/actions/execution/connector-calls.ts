@@ -39,10 +39,9 @@ export interface Call {
 export type CallEnd =
   | { readonly kind: 'ended'; readonly result: ActionResult }
   | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
-  /** The gate stopped the call for a temporary reason: the kill switch or a database outage. */
+  /** The permit check stopped the call for a temporary reason: the kill switch or a database outage. */
   | { readonly kind: 'stopped'; readonly sent: boolean; readonly isHeld: boolean };
 
-/** Finds and calls connectors, and asks them about earlier calls. The connectors are independent of each other. */
 @Injectable()
 export class ConnectorCalls {
   private readonly log = new Logger(ConnectorCalls.name);
@@ -76,7 +75,6 @@ export class ConnectorCalls {
     const { row, connector } = call;
     const permit = row.permit as Permit;
     const note = (tx?: Tx) => row.note({ sent_to: connector.identity.id }, tx);
-    // A simulated call sends no request.
     const steps = connector.simulates ? {} : { noteSending: () => note(), reclaim: note };
     let gate: PermitGate | undefined;
     try {
@@ -100,7 +98,7 @@ export class ConnectorCalls {
     return outcome === undefined || outcome === 'unknown' ? 'unknown' : endOf(outcome);
   }
 
-  /** Without an answer, the operation still counts as accepted. */
+  /** If the vendor does not answer, the operation still counts as accepted. */
   async poll(call: Call): Promise<CallEnd> {
     const { handle, at } = call.state.accepted!;
     const ms = pollMs(at, presentTime(), this.settings.actionDeadlineMs);
@@ -109,10 +107,7 @@ export class ConnectorCalls {
     return outcome ? endOf(outcome) : { kind: 'accepted', handle };
   }
 
-  /**
-   * Asks for the effect of the action. Returns the reason if the vendor does not answer, and `undefined` if the connector has
-   * no preview of the type.
-   */
+  /** If the vendor does not answer, the preview contains the reason. `undefined`: the connector has no preview. */
   async preview(connector: Connector, action: Action): Promise<ActionPreview | undefined> {
     try {
       return await inTime(QUESTION_MS, new AbortController().signal, async (signal) => {
@@ -172,7 +167,6 @@ export class ConnectorCalls {
     }
     const cause = causeOf(error);
     if (cause === undefined) this.warn(action, error);
-    // Several connectors may provide an action, so a failure names its connector.
     const message = `${connector.identity.name}: ${cause?.message ?? 'The call failed with an error.'}`;
     const kind = cause?.kind ?? 'stopped';
     if (kind === 'unreachable' && !wasSent) {

@@ -37,7 +37,7 @@ export interface Loss {
   /** True if this attempt or an earlier attempt may have sent a request. */
   readonly sent: boolean;
   readonly idempotent: boolean;
-  /** True for a look-up, which changes nothing and so has no unknown outcome. */
+  /** True for a lookup. A lookup changes nothing, so its outcome is never unknown. */
   readonly isLookUp?: boolean;
 }
 
@@ -69,22 +69,19 @@ export function noConnector({ rollback_of }: Pick<Action, 'rollback_of'>): Actio
   );
 }
 
-/** Deadline of a question to a vendor, which consists of a few short requests. Then a hanging question frees its slot. */
+/** Maximum duration of a question, which has only a few short requests. Frees the slot of a hanging question. */
 export const QUESTION_MS = 30_000;
 const SHORTEST_POLL_MS = 1_000;
 
 const SHORTEST_REST_MS = 500;
 const LONGEST_REST_MS = 15_000;
 
-/** Returns the deadline of a poll: the rest of the deadline of the action, so that a hanging vendor extends it by at most 1 s. */
+/** Returns the maximum duration of a poll: the time until the deadline of the action, but at least 1 s. */
 export function pollMs(acceptedAt: number, now: number, deadlineMs: number): number {
   return Math.min(Math.max(acceptedAt + deadlineMs - now, SHORTEST_POLL_MS), QUESTION_MS);
 }
 
-/**
- * Returns the time until the next poll of an accepted operation: half of the time since the acceptance, so that slow operations
- * are polled less often. Returns 0 after the deadline of the action.
- */
+/** Returns the pause before a poll: half of the time since the acceptance (0.5 to 15 s); 0 after the deadline. */
 export function restMs(acceptedAt: number, now: number, deadlineMs: number): number {
   const elapsed = now - acceptedAt;
   const rest = Math.min(Math.max(Math.round(elapsed / 2), SHORTEST_REST_MS), LONGEST_REST_MS);
@@ -94,17 +91,17 @@ export function restMs(acceptedAt: number, now: number, deadlineMs: number): num
 export interface CallState {
   /** Id of the connector that may have received a request. Stored before the first byte is sent. */
   readonly sent_to?: string;
-  /** Time since which a question to the vendor about that request waits. */
+  /** Time at which the question about the outcome of that request began to wait. */
   readonly asked_since?: number;
   /** True if the vendor does not know the outcome of that request. */
   readonly is_unknown?: true;
-  /** The vendor is still executing the action. The handle is used to poll its progress. */
+  /** Present while the vendor is executing the action. The handle identifies the operation in polls. */
   readonly accepted?: { readonly handle: Record<string, unknown>; readonly at: number };
 }
 
 /** Maximum attempts of an action that sent no request. Polls and questions do not count. */
 const MOST_ATTEMPTS = 5;
-/** Maximum attempts of a sent action that may be repeated. Without this limit, an action that crashes the service would never end. */
+/** Maximum attempts after a sent request. Without the limit, an action that crashes the service would never end. */
 const MOST_REPETITIONS = 25;
 
 export interface Connectors {
@@ -113,10 +110,7 @@ export interface Connectors {
   readonly provider?: Connector;
 }
 
-/**
- * Returns the next step of an action. `poll`: the vendor is still executing the action. `ask`: the vendor may know the outcome
- * of a request. `give up`: the action ends, and its state determines the outcome.
- */
+/** `poll`: the vendor is still executing. `ask`: the vendor may know the outcome. `give up`: the action ends. */
 export function nextStep(
   action: Pick<Action, 'action_type'>,
   state: CallState,

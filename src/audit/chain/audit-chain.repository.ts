@@ -1,4 +1,4 @@
-// SQL: snapshots and transaction ids of PostgreSQL, a thousand seals per statement, and details as the text of MACs.
+// SQL: uses snapshots of PostgreSQL, inserts a thousand seals per statement, and reads details as the MACs cover them.
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { columnsOf } from '../../platform/database/columns.js';
@@ -17,7 +17,7 @@ import {
 } from './audit-chain.js';
 import { AuditChainEntity, AuditRetiredKeyEntity, AuditSealEntity } from '../audit.entity.js';
 
-/** Rows per transaction of the sealer: about 20 ms of work, so that little is repeated after a crash. */
+/** Rows per transaction of the sealer. A transaction takes about 20 ms, so a crash loses little work. */
 export const PAGE_ROWS = 1_000;
 
 const WHOLE_TRAIL_MS = 600_000;
@@ -34,16 +34,16 @@ const LAST_SEQ = 2n ** 63n - 1n;
 
 const SEALS = new RowInsert(AuditSealEntity, columnsOf(AuditSealEntity, []));
 
-/** The statements run once per second and have no names, so that PostgreSQL plans them for the current table sizes. */
+/** The statements run once per second, and have no names, so that PostgreSQL plans them for the current table sizes. */
 @Injectable()
 export class AuditChainRepository {
-  /** Lets one replica seal at a time. Returns `false` if another replica holds the lock, or if no head exists. */
+  /** Lets only one replica seal. Returns `false` if another replica holds the lock, or if no head exists. */
   async lockHead(tx: Tx): Promise<boolean> {
     const rows = await tx.query<object[]>('select 1 from audit_chain for update skip locked');
     return rows.length > 0;
   }
 
-  /** Creates and locks the first head. Returns `false` if another replica was faster. */
+  /** Creates and locks the first head. Returns `false` if another replica created it first. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
     const insert = tx.createQueryBuilder().insert().into(AuditChainEntity).values(head);
     const begun = await insert.orIgnore().returning('only_row').updateEntity(false).execute();
@@ -55,13 +55,12 @@ export class AuditChainRepository {
     return (await manager.getRepository(AuditSealEntity).findOneBy({ seq }))?.hash;
   }
 
-  /** True if the chain contains the seal. False after the chain was rolled back or rebuilt. */
   async containsSeal(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
     const present = await this.hashAt(manager, seq);
     return present !== undefined && sameBytes(present, hash);
   }
 
-  /** Returns the last acceptance of the chain. The caller checks that the entry is genuine. */
+  /** Returns the last entry that accepted the chain. The caller must check that the entry is genuine. */
   async lastAcceptance(manager: EntityManager): Promise<AuditRow | undefined> {
     const [row] = await manager.query<AuditRow[]>(
       `select ${AUDIT_ROW} from audit_log a where action = '${HEAD_ACCEPTED}' order by id desc limit 1`,
@@ -69,7 +68,7 @@ export class AuditChainRepository {
     return row;
   }
 
-  /** Reads the seal before the head, because another replica may commit both in between. */
+  /** Reads the last seal before the head, because another replica may change both between the two reads. */
   async readEnd(manager: EntityManager): Promise<ChainEnd> {
     const seals = manager.getRepository(AuditSealEntity);
     const [lastSeal = GENESIS] = await seals.find({ order: { seq: 'DESC' }, take: 1 });
@@ -83,9 +82,9 @@ export class AuditChainRepository {
     return { head, lastSeal, now, restored, sealedTo: restored ? null : sealed_to };
   }
 
-  /** Returns unsealed rows that this statement sees. `sealedTo`: all rows that this snapshot sees are sealed. */
+  /** Returns unsealed rows. All rows that the snapshot `sealedTo` sees are already sealed. */
   async unsealedPage(tx: Tx, sealedTo: string | null): Promise<Pick<AuditRow, 'id' | 'mac'>[]> {
-    // After a restore into another cluster, this statement reads the whole trail once.
+    // After a restore into another cluster, this statement reads the whole trail once, which needs a longer timeout.
     if (sealedTo === null) await tx.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
     return await tx.query(
       `select a.id, a.mac from audit_log a where ${BEYOND_SNAPSHOT} and ${NOT_SEALED}
@@ -118,7 +117,6 @@ export class AuditChainRepository {
     return row;
   }
 
-  /** Returns pages of the seals after `seq`, with their rows. */
   async *sealedPages(
     manager: EntityManager,
     seq: bigint,
@@ -145,7 +143,7 @@ export class AuditChainRepository {
     }
   }
 
-  /** Returns the first and last seal of a range of ids. Seals between them may belong to rows of other times. */
+  /** Returns the first and the last seal of rows in a range of ids. Seals between them may belong to other rows. */
   async sealsOf(manager: EntityManager, { from, before }: { from: string; before: string }) {
     await manager.query(`set local statement_timeout = ${WHOLE_TRAIL_MS}`);
     const [found] = await manager.query<[{ first: string | null; last: string | null }]>(
@@ -160,7 +158,7 @@ export class AuditChainRepository {
     return await manager.getRepository(AuditRetiredKeyEntity).find({ order: { key_id: 'ASC' } });
   }
 
-  /** Returns pages of all unsealed rows. `overdue`: the row should have a seal, because `sealedTo` sees it. */
+  /** `overdue` is true if the snapshot `sealedTo` sees the row, because the row should then have a seal. */
   async *unsealedPages(
     manager: EntityManager,
     sealedTo: string | null,
@@ -179,13 +177,13 @@ export class AuditChainRepository {
   }
 }
 
-/** Columns of an AuditRow, with the details as text. */
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
   a.key_id, a.mac`;
 
 /**
- * Rows that the snapshot `$1` does not see: rows of later transactions, and of transactions that were running. Rows of a
- * backup may have the ids of future transactions. Without a snapshot: all rows.
+ * Condition: the snapshot `$1` does not see the row, because its transaction is later or was still running. Excludes
+ * transactions that have not begun: rows of a restored backup may have such ids. Without a snapshot, the condition
+ * holds for all rows.
  */
 export const BEYOND_SNAPSHOT = `($1::pg_snapshot is null
   or a.xid >= pg_snapshot_xmax($1::pg_snapshot) and a.xid < pg_snapshot_xmax(pg_current_snapshot())

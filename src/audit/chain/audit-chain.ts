@@ -10,7 +10,7 @@ import type { SealedColumn } from '../../platform/secrets/secret-keys.js';
 import type { AuditContent, AuditRow } from '../audit-entry.js';
 import type { AuditChainEntity, AuditRetiredKeyEntity, AuditSealEntity } from '../audit.entity.js';
 
-/** Keys that sign rows, seals and heads, derived from SECRETS_KEY. The first field of each MAC is its purpose. */
+/** Keys for the MACs of rows, seals and heads, derived from SECRETS_KEY. The first field of each MAC is its purpose. */
 @Injectable()
 export class AuditKeys {
   readonly ring: KeyRing;
@@ -21,7 +21,7 @@ export class AuditKeys {
     this.box = new SecretBox(keys);
   }
 
-  /** Encrypts the older keys of SECRETS_KEY with its first key, so that the older keys can be removed. */
+  /** Encrypts the older keys of SECRETS_KEY with its first key, so that an operator can remove the older keys. */
   retireOlder(lastSeq: bigint): AuditRetiredKeyEntity[] {
     return this.ring.older.map(({ id: key_id, key }) => {
       const content = JSON.stringify([key.export().toString('base64'), String(lastSeq)]);
@@ -36,7 +36,7 @@ export class AuditKeys {
       this.ring.find(id)?.key ?? opened.find((one) => one?.id === id && seq <= one.lastSeq)?.key;
   }
 
-  /** Returns `undefined` if the content was altered, or encrypted with an unknown key. */
+  /** Returns `undefined` if the encrypted key was altered, or was encrypted with an unknown key. */
   private open({ key_id: id, sealed }: AuditRetiredKeyEntity) {
     try {
       const [key, lastSeq] = JSON.parse(this.box.open(sealed, contextOf(id))) as [string, string];
@@ -65,7 +65,6 @@ export type SealedPoint = Pick<AuditSealEntity, 'seq' | 'hash'>;
 
 export const GENESIS: SealedPoint = { seq: 0n, hash: Buffer.alloc(HASH_BYTES) };
 
-/** Computes the MAC of a row, which proves that the service wrote the row. */
 export function rowMac(key: KeyObject, row: AuditContent): Buffer {
   return macOf(key, [
     'row',
@@ -87,7 +86,7 @@ function isSignedBy(key: KeyObject | undefined, row: AuditRow): boolean {
   return key !== undefined && sameBytes(row.mac, rowMac(key, row));
 }
 
-/** Computes the next seal. The seal covers the MAC of the row, so the sealer does not read the whole row. */
+/** Computes the next seal. The seal covers only the MAC of the row, so the sealer need not read the whole row. */
 export function nextSeal(
   key: KeyObject,
   previous: SealedPoint,
@@ -101,7 +100,7 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** The first field is the purpose, so that no MAC has two meanings. JSON gives different lists different texts. */
+/** The purpose comes first, so that a MAC is valid for one purpose. JSON gives different lists different texts. */
 export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
@@ -116,13 +115,12 @@ export interface ChainEnd {
   readonly head: ChainHead | undefined;
   readonly lastSeal: SealedPoint;
   readonly now: { readonly snapshot: string; readonly cluster: string };
-  /** True if the database was restored into another cluster, where the snapshots of the head are meaningless. */
+  /** True if the head comes from another cluster or from a later state, so that its snapshot has no meaning here. */
   readonly restored: boolean;
-  /** All rows that this snapshot sees are sealed; null: unknown. */
   readonly sealedTo: string | null;
 }
 
-/** A snapshot is `xmin:xmax:xip,…`. It sees all transactions below xmax except the listed transactions. */
+/** Returns xmax of the text `xmin:xmax:xip,…`. The snapshot sees all transactions below xmax except xip. */
 export const snapshotEnd = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
 export function signHead(
@@ -134,7 +132,7 @@ export function signHead(
   return { seq, hash, cluster, sealed_to, key_id, mac };
 }
 
-/** Returns a message if the end of the chain is invalid. Only the service writes the end, so a fault means tampering. */
+/** Returns the fault at the end of the chain, if any. Only the service writes the end, so a fault means tampering. */
 export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string | undefined {
   if (!head) return lastSeal.seq === GENESIS.seq ? undefined : 'its head was removed';
   const named = keys.find(head.key_id);
@@ -147,7 +145,7 @@ export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string 
   return sameBytes(head.hash, lastSeal.hash) ? undefined : 'its last seal was changed';
 }
 
-/** Seal with its row. The row is absent if it was removed. */
+/** Seal with its row. The row is absent if it was deleted from the audit log. */
 export interface SealedRow extends AuditSealEntity {
   readonly row: AuditRow | undefined;
 }

@@ -33,7 +33,7 @@ describe('the log of the audit trail after a sealing failure', () => {
 
   async function sealTwice(trail: AuditTrail): Promise<AuditTrail> {
     await trail.onApplicationBootstrap();
-    // The loop tries once more before it ends.
+    // The shutdown tries to seal once more.
     await trail.onApplicationShutdown();
     return trail;
   }

@@ -26,20 +26,16 @@ import {
 import { AuditChainRepository, NOT_SEALED, PAGE_ROWS } from './audit-chain.repository.js';
 import { acceptHead, AuditWitness } from './audit-witness.js';
 
-/** The chain was altered. The service stops sealing, because it would sign the alteration. */
+/** Error: the chain was altered. The service stops sealing, because a new seal would also sign the alteration. */
 class BrokenChainError extends Error {}
 
-/** `elsewhere`: another replica holds the head. */
+/** `elsewhere` means that another replica holds the lock of the head. */
 type SealingResult = 'more' | 'done' | 'elsewhere';
 
 const EVERY_MS = 1_000;
 const PAGES_AT_ONCE = 100;
 
-/**
- * Adds newly committed rows to the chain once per second, and verifies the chain. Writers never wait for the sealing or
- * for other writers, because rows get their order afterwards. docs/adr/0006-audit-chain.md explains how each row is found
- * exactly once.
- */
+/** Gives rows their order after their commit, so that writers wait for nothing: see docs/adr/0006-audit-chain.md. */
 @Injectable()
 export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(AuditTrail.name);
@@ -49,9 +45,8 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
   );
   private started = false;
   broken: string | undefined;
-  /** Seals all committed rows, unless another replica is sealing. */
+  /** Seals all committed rows. Does nothing if another replica is sealing. */
   readonly seal = sharedRuns(() => this.sealPages());
-  /** Reads the whole trail. */
   readonly verify = sharedRuns(() => this.verifyAll());
 
   constructor(
@@ -68,14 +63,12 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     this.loop.start();
   }
 
-  /** Seals the last records, because all requests have ended. */
   async onApplicationShutdown(): Promise<void> {
     if (!this.started) return;
     await this.loop.stop();
     await this.sealAndSave().catch(() => undefined);
   }
 
-  /** Also writes the end of the chain to the anchor file. */
   private async sealAndSave(): Promise<void> {
     await this.seal().finally(() => this.witness.save());
   }
@@ -116,7 +109,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     const start: SealedPoint = head ?? GENESIS;
     const page = await this.chain.unsealedPage(tx, sealedTo);
     const { first } = this.keys.ring;
-    // Writes the head of another cluster or of an older key even without new rows.
+    // A head of another cluster or of an older key is replaced even if there are no new rows.
     const isCurrent = !head || (!restored && head.key_id === first.id);
     if (page.length === 0 && isCurrent) return { point: start, more: false };
     let point = start;
@@ -133,14 +126,14 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     return { point, more };
   }
 
-  /** True if the last verification of any replica found a fault that was not accepted later. */
+  /** Returns true if the last verification of any replica found a fault, and the chain was not accepted later. */
   async foundInvalid(manager: EntityManager): Promise<boolean> {
     const at = (await this.chain.readHead(manager))?.found_invalid_at;
     return at ? at.getTime() > this.witness.acceptedAt : false;
   }
 
   private async verifyAll(): Promise<AuditVerificationDto> {
-    // Read before the snapshot, so that the snapshot contains the head.
+    // Reads the head before the snapshot begins, so that the snapshot contains the seal of the head.
     const { head } = this.witness;
     const found = await this.transactions.snapshot((manager) => this.verifyIn(manager, head));
     const found_invalid_at = found.valid ? null : this.clock.now();
@@ -148,7 +141,6 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
     return found;
   }
 
-  /** Reads page by page, so that only one page is in memory. */
   private async verifyIn(
     manager: EntityManager,
     head: AuditWitness['head'],
@@ -186,10 +178,7 @@ export class AuditTrail implements OnApplicationBootstrap, OnApplicationShutdown
 
 const RETRY_MS = 50;
 
-/**
- * Makes the trail verifiable with only the first key: seals and verifies all rows, and encrypts the older keys with the
- * first key. The service may seal at the same time. Returns the number of verified entries.
- */
+/** Seals and verifies all rows and encrypts the older keys, so that the trail needs only the first key. */
 export async function resealTrail(
   dataSource: DataSource,
   keys: AuditKeys,
@@ -221,7 +210,7 @@ export async function resealTrail(
     throw new Error('Entries of an older key still wait to be sealed. Run this command again.');
   }
   const accepted = await chain.lastAcceptance(manager);
-  // A retired key must not sign an acceptance.
+  // The entry that accepts the chain must have the first key, so an entry of an older key is repeated.
   if (accepted && accepted.key_id !== firstId) {
     await acceptHead(dataSource, keys, 'accepted before, under an older key');
   }

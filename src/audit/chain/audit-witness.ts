@@ -21,10 +21,7 @@ import {
 } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 
-/**
- * Accepts the current trail, after the restore of a backup or after its seals were rebuilt. Every process that finds the
- * entry of the acceptance discards its earlier heads of the trail.
- */
+/** Accepts a restored or rebuilt trail. Every process that finds the entry discards the earlier heads that it knows. */
 export async function acceptHead(
   dataSource: DataSource,
   keys: AuditKeys,
@@ -43,7 +40,6 @@ export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): P
   });
 }
 
-/** Head of the chain, and the time of its observation. */
 interface SeenHead extends SealedPoint {
   readonly at: Date;
 }
@@ -54,21 +50,15 @@ const FILE_NAME = 'audit-anchor.json';
 const ABOUT =
   'The end of the audit trail, stored outside its database. Do not delete this file: it reveals if the trail is set back.';
 
-/**
- * Remembers the end of the chain outside the database: in memory, and in a file for the next start. If the chain no
- * longer contains that end, the chain was rolled back or rebuilt. The restore of a backup looks the same, so an operator
- * can accept it.
- */
+/** Remembers the end of the chain outside the database, to detect a rollback. An operator can accept the chain. */
 @Injectable()
 export class AuditWitness {
   private readonly logger = new Logger(AuditWitness.name);
   private readonly path: string;
   head = NOTHING;
-  /** True if the chain no longer contains the head that this process has seen. */
   rewound = false;
-  /** In milliseconds. */
+  /** Time of the last acceptance, in milliseconds since 1970; 0 without an acceptance. */
   acceptedAt = 0;
-  /** Reason why the file is not up to date. */
   fault: string | undefined;
   private comparedAt = NOTHING.at;
   private written: SeenHead | undefined;
@@ -95,13 +85,12 @@ export class AuditWitness {
     this.rewound = !containsSeal;
   }
 
-  /** The time of the head is that of the last comparison, so that a restore that waited for the commit is later. */
+  /** The time is from before the commit, so an acceptance by a restore that waited for the commit is newer. */
   recordHead({ seq, hash }: SealedPoint): void {
     if (this.rewound || seq <= this.head.seq) return;
     this.head = { seq, hash, at: this.comparedAt };
   }
 
-  /** Returns milliseconds; 0 without an acceptance. */
   async lastAcceptedAt(manager: EntityManager): Promise<number> {
     const row = await this.chain.lastAcceptance(manager);
     return row && isGenuine(row, this.keys.ring) ? row.at.getTime() : 0;
@@ -135,13 +124,13 @@ export class AuditWitness {
     }
   }
 
-  /** Returns the reason why the file must not be overwritten. */
+  /** Loads the head from the anchor file. Returns the reason why the file must not be overwritten, or `undefined`. */
   async load(): Promise<string | undefined> {
     const { path } = this;
     try {
       const head = this.parse(await readFile(path, 'utf8'));
       if (head && head.seq > this.head.seq && head.at.getTime() > this.acceptedAt) this.head = head;
-      // A file that is older than the acceptance describes an earlier trail.
+      // A damaged file that is older than the acceptance describes an earlier trail, so it may be overwritten.
       if (head || (await stat(path)).mtimeMs < this.acceptedAt) return undefined;
       return `${path} is damaged or not signed with a key of SECRETS_KEY, and is not overwritten. Find out why, then move it away.`;
     } catch (error) {

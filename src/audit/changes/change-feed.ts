@@ -1,4 +1,4 @@
-// SQL: one statement reads the chain, its entries and its head, so that the position after a page is exact.
+// SQL: one statement reads the chain, its entries and its head, so that the next cursor is exact.
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
@@ -12,20 +12,19 @@ import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import { AuditTrail } from '../chain/audit-trail.js';
 import type { ChangesQueryDto } from './feed-api.js';
 
-/** Interval between two reads of a waiting request, which holds no connection between the reads. */
+/** Interval between two reads of a waiting request. The request holds no connection between the reads. */
 const LOOK_MS = 500;
 const CURSOR_DAYS = 30;
 const CURSOR_MS = CURSOR_DAYS * 86_400_000;
 
 interface Position {
-  /** Last seal that was read. */
   readonly seen: SealedPoint;
-  /** Last item that was read of the list of existing items, which comes before the changes; null at the beginning. */
+  /** Id of the last existing item that the caller has read; null before the first item, `undefined` after the last. */
   readonly listedTo?: string | null;
 }
 
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-/** Text of a cursor. The first number increases if the meaning of the fields changes. */
+/** Format of a cursor. Increase the first number if the meaning of the fields changes. */
 const CURSOR = new RegExp(
   String.raw`^2 (?<feed>\w+) (?<issuedAt>\d{1,15}) (?<restore>${ID})? (?<seq>\d{1,18}) (?<hash>[0-9a-f]{64})` +
     String.raw`(?<list> list (?<listedTo>${ID})?)?$`,
@@ -40,7 +39,7 @@ interface RecordedChange {
   readonly changed: readonly string[] | null;
 }
 
-/** Has no name, so that PostgreSQL plans the statement for the current table size. */
+/** The statement has no name, so that PostgreSQL plans it for the current table size. */
 const READ = {
   name: '',
   text: `
@@ -61,9 +60,8 @@ type ReadRow = { readonly head_seq: string; readonly head_hash: Buffer } & (
 interface FeedSource<T extends Item> {
   readonly type: 'action' | 'incident';
   readonly events: readonly AuditAction[];
-  /** Lists existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
+  /** Lists existing items with an id above `id`, by id. The keys of the map are the subject ids in audit entries. */
   listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, T>>;
-  /** Returns current items by the subject ids of their audit entries. */
   findBySubject(ids: readonly string[]): Promise<ReadonlyMap<string, T>>;
 }
 
@@ -72,7 +70,7 @@ interface Item {
   readonly updated_at: Date;
 }
 
-/** Change, or an item that existed when the feed began. Such an item has neither `change_id` nor `by`. */
+/** A change, or an item that existed when the feed began. An existing item has neither `change_id` nor `by`. */
 type FeedEntry<T> = Pick<RecordedChange, 'event' | 'at' | 'subject_id'> &
   Partial<RecordedChange> & {
     readonly item?: T;
@@ -81,7 +79,6 @@ type FeedEntry<T> = Pick<RecordedChange, 'event' | 'at' | 'subject_id'> &
 export interface FeedPage<T> {
   readonly changes: readonly FeedEntry<T>[];
   readonly cursor: string;
-  /** True if there may be more changes, so that the next request does not wait. */
   readonly has_more: boolean;
 }
 
@@ -89,10 +86,7 @@ interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
   readonly next: Position;
 }
 
-/**
- * Returns every change at least once, in the order of the audit chain. The sealer appends entries after their commit, so
- * no change can become visible before the position of a reader (ADR 0047).
- */
+/** Returns every change at least once. Entries are sealed after their commit, so a reader misses none (ADR 0047). */
 @Injectable()
 export class ChangeFeed {
   constructor(
@@ -111,7 +105,7 @@ export class ChangeFeed {
     caller: { requireStillValid(): Promise<void> },
     left: AbortSignal,
   ): Promise<FeedPage<T>> {
-    // So that the page contains all changes before the request.
+    // Seals first, so that the page contains all changes before the request.
     await this.trail.seal();
     const restore = (await this.chain.lastAcceptance(this.dataSource.manager))?.id;
     let position = await this.begin(source.type, query, restore);
@@ -142,7 +136,7 @@ export class ChangeFeed {
     const changes = rows.filter((row) => row.change_id !== null);
     const ids = new Set(changes.map(({ subject_id }) => subject_id));
     const items = ids.size > 0 ? await source.findBySubject([...ids]) : new Map<string, T>();
-    // A full page ends at its last change, other pages at the head.
+    // The cursor of a full page is its last change. The cursor of any other page is the head.
     const last = changes.length === limit ? changes.at(-1) : undefined;
     const [{ head_seq, head_hash } = { head_seq: seen.seq, head_hash: seen.hash }] = rows;
     const { seq, hash } = last ?? { seq: head_seq, hash: head_hash };
@@ -153,7 +147,7 @@ export class ChangeFeed {
     };
   }
 
-  /** Throws if the cursor belongs to another feed, or if changes after the cursor may be missing. */
+  /** Throws if the cursor is too old or belongs to another feed, or if changes after the cursor may be missing. */
   private async begin(
     type: string,
     { cursor, from }: ChangesQueryDto,

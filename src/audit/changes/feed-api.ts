@@ -54,7 +54,6 @@ export class ChangesQueryDto {
 
 type Kind = 'Action' | 'Incident';
 
-/** Fields of a change in every feed. A feed adds the item and its id. */
 export function ChangeOf(kind: Kind, events: readonly string[]) {
   const item = kind.toLowerCase();
   const listed = `${item}.listed`;

@@ -9,10 +9,9 @@ import {
 } from '../../platform/http/etag.js';
 import { AuditLogEntity } from '../audit.entity.js';
 
-/** If the caller has an older version, the response contains the fields of the newest entries. */
+/** Maximum entries to read. If the caller's version is older, the response has only the fields in these entries. */
 const MOST_ENTRIES = 100;
 
-/** Resource whose audit records contain `version` and the changed fields. */
 interface VersionedResource {
   readonly type: 'incident' | 'playbook';
   readonly id: string;
@@ -22,10 +21,7 @@ interface VersionedResource {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Throws 412 with the last author, the fields that changed since the caller's version, and the current values. The
- * resource is locked, so its revision cannot change.
- */
+/** The error 412 names the last author and the changed fields. The caller must have locked the resource. */
 export async function requireVersion(
   tx: Tx,
   condition: IfMatchCondition,

@@ -34,7 +34,7 @@ const STYLE = `${COLOURS}
   [role=alert] { padding: .5rem .75rem; border: 2px solid var(--bad); border-radius: 4px; color: var(--bad); }
 `;
 
-/** The error comes first in title and page, so that screen readers announce the error. */
+/** The error comes first in the title and on the page, so that screen readers announce the error. */
 function framedPage(title: string, error: string | undefined, before: string, after: string) {
   const alert = error && `    <p id="error" role="alert">${escapeHtml(error)}</p>\n`;
   return `<!doctype html>
@@ -58,16 +58,10 @@ ${before}${alert ?? ''}${after}
 
 const DEFAULT_NEXT = '/docs';
 const LONGEST = 1_024;
-/**
- * Path on this host, with query and fragment. The path has no percent signs, no backslashes and no empty or dotted
- * segments, so that browsers and proxies read the path in only one way.
- */
+/** Path on this host, without characters or segments that a browser and a proxy may read differently. */
 const LOCAL_PATH = /^\/(?:[\w~@:-][\w.~@:-]*(?:\/[\w~@:-][\w.~@:-]*)*\/?)?(?:[?#][\x21-\x7e]*)?$/;
 
-/**
- * Returns the redirect target of a form: its field `next`, otherwise the query, so that a link to /login?next=… still
- * works after a failed attempt.
- */
+/** Reads the field `next`, or else the query, so that /login?next=… still works after a failed attempt. */
 export function nextOf(request: FastifyRequest): string {
   return safeNext(textField(request.body, 'next') ?? textField(request.query, 'next'));
 }
@@ -95,7 +89,6 @@ export function loginPage({
   username = '',
 }: Page & { readonly username?: string }): string {
   const described = error === undefined ? '' : ' aria-describedby="error"';
-  // Focuses the first empty field.
   const [first, second] = username === '' ? [' autofocus', ''] : ['', ' autofocus'];
   const session =
     principal === undefined
@@ -144,7 +137,6 @@ export function passwordPage(
   return framedPage(title, error, before, form);
 }
 
-/** Shows the form again with the error. Programs get the usual error response. */
 @Catch()
 export class FormPageFilter implements ExceptionFilter {
   private readonly errors = new ErrorFilter();
@@ -171,12 +163,11 @@ export function loginErrorPage(request: FastifyRequest, { code, message }: AppEr
   return loginPage({ next: nextOf(request), error, username });
 }
 
-/** Shows the login page if the session has ended. A new login returns to the password page. */
+/** Shows the error. If the session has ended, shows the login page, which leads back to the password page. */
 export function passwordErrorPage(request: FastifyRequest, error: AppError): string {
   const principal = request.caller?.name;
   if (!principal) return loginPage({ next: '/login/password', error: error.message });
   const messages = error instanceof ValidationError ? error.errors : [error];
-  // Replaces field names by their labels in the form.
   const words = messages.map((one) => one.message.replace(/^(\w+?)_password\b/, 'The $1 password'));
   return passwordPage(principal, { next: nextOf(request), madeUp: false, error: words.join(' ') });
 }

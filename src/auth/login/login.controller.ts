@@ -101,7 +101,7 @@ const ApiNextQuery = () =>
     schema: { type: 'string' },
   });
 
-/** The contract shows only JSON, because some generators do not support a body of two types. */
+/** The OpenAPI document contains only the JSON type, because some generators do not support a body of two types. */
 const ApiJsonOrForm = (type: Type) =>
   applyDecorators(
     ApiExtraModels(type),

@@ -9,7 +9,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 type Turn = Error | { readonly status: number; readonly body: unknown };
 
-/** A login service that issues tokens, unless its next turn is a different one. */
+/** Login service that issues tokens, except in turns for which a test has set another response. */
 function serviceOf() {
   const requests: OutboundRequest[] = [];
   const turns: Turn[] = [];

@@ -23,10 +23,7 @@ interface StateChange<Vendor, Target extends { readonly name: unknown }> {
   change(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome>;
 }
 
-/**
- * Does not change a target that is already in the wanted state. A rollback of such an action changes nothing either, because
- * another change had set the state for another reason.
- */
+/** Leaves a target in the wanted state unchanged. So does a rollback, because somebody else had set the state. */
 export function stateAction<Vendor, Target extends { readonly name: unknown }>(
   state: StateChange<Vendor, Target>,
 ): ActionDefinition<Vendor> {
@@ -39,12 +36,12 @@ export function stateAction<Vendor, Target extends { readonly name: unknown }>(
       const target = await state.find(vendor, call);
       judgeTarget(call, target.name);
       const already = await state.reached(vendor, target, call);
-      // An earlier attempt may have changed the target.
+      // On a later attempt, `changed` is unknown: an earlier attempt may have changed the target.
       if (already) return marked(already, call.attempt === 1 ? false : undefined);
       try {
         return marked(await state.change(vendor, target, call), true);
       } catch (error) {
-        // Another request may have changed the target just before, or the response of an attempt was lost.
+        // The cause may be another request, or an earlier attempt whose response was lost.
         if (!(error instanceof RefusedError)) throw error;
         const now = await ask(vendor, call).catch(() => 'unknown' as const);
         if (now !== 'unknown') return now;
@@ -76,7 +73,7 @@ export function isNamed(found: unknown, name: string): boolean {
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** `undefined` if the account is neither enabled nor disabled, for example before the user has chosen a password. */
+  /** `undefined`: neither enabled nor disabled. For example, the user has not chosen a password yet. */
   readonly enabled: boolean | undefined;
 }
 

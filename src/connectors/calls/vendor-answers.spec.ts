@@ -97,7 +97,7 @@ describe('AnswerRedactor', () => {
       const before = 'no: '.padEnd(cut - guess.length, filler);
       return text.excerpt(answer(`${before}${guess} more${'x'.repeat(2_000)}`, 'text/plain'));
     };
-    // Where the shown text and the read text end.
+    // Positions around the ends of the shown text and of the read text.
     const cuts = [16_383, 16_384, 16_385, 17_396, 17_408];
     for (const filler of [' ', '+', '\u200b', '\x1b']) {
       for (const cut of cuts) {

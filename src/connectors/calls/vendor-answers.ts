@@ -65,7 +65,7 @@ export class AnswerRedactor {
   }
 
   line(text: string): string {
-    // Masks first, because a secret that was cut or reformatted would not be found.
+    // Masks secrets before it cuts and reformats the text, because masking would not find a changed secret.
     const line = this.mask.maskStart(text, MOST_DATA).replace(/\s+/g, ' ').trim();
     const shown = shownStart(line, LONGEST_EXCERPT);
     return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
@@ -77,7 +77,7 @@ export class AnswerRedactor {
   }
 }
 
-/** Returns a copy with every text, key and number replaced, in order. A number may be a secret, such as a PIN. */
+/** Returns a copy with `replace` applied to every text, key and number. A number may be a secret, such as a PIN. */
 function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value === 'number') {
@@ -96,7 +96,7 @@ function withTexts(value: unknown, depth: number, replace: (text: string) => str
 const LONGEST_SHOWN = 1_000;
 const MOST_SHOWN = 65_536;
 
-// All vendor texts in results and checks pass through these functions. They are bounded, because every list returns them.
+// All vendor texts in results and checks pass these functions, which limit the length: every list returns them.
 
 export const shownMessage = (text: string): string => visibleStart(text, LONGEST_SHOWN);
 

@@ -25,7 +25,7 @@ const CHANGE = {
 };
 const TOKEN = 'token-that-nobody-sees';
 
-/** A vendor with a list of behaviours, of which it repeats the last. */
+/** API of a vendor that answers with the turns in order and then repeats the last turn. */
 function apiOf(turns: readonly Turn[], tokens?: Tokens) {
   const requests: OutboundRequest[] = [];
   const http = {

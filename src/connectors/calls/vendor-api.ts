@@ -5,7 +5,7 @@ import { address, secret, text } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError, said, textAt, valueAt } from './vendor-answers.js';
 import { type Outbound, VendorCalls } from './vendor-calls.js';
 
-/** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
+/** Path segment `.` or `..`, also next to an encoded slash, because some servers decode the slash first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
 const LONGEST_VALUE = 2_000;
 
@@ -45,7 +45,7 @@ export function vendorUrl(
 export function urlBelow(base: string, path: string): URL {
   const { origin, pathname } = new URL(base);
   const url = new URL(`${origin}${pathname.replace(/\/$/, '')}${path}`);
-  // The escaping should exclude this. A defect in the escaping must not send credentials to another host.
+  // Correct escaping prevents this. If it has a defect, the request must not send credentials to another host.
   if (url.origin !== origin) throw new Error('A path leads to another host.');
   return url;
 }
@@ -73,7 +73,7 @@ interface VendorApiOptions {
   readonly baseUrl: string;
   readonly headers?: Headers;
   readonly tokens?: Tokens;
-  /** Returns the error message of a response; `undefined` for a success. Default: `{error: {code, message}}`. */
+  /** Error message in a response; `undefined` for a success. Default: reads `{error: {code, message}}`. */
   readonly complaintIn?: (json: unknown) => string | undefined;
 }
 
@@ -82,7 +82,7 @@ const SHORTEST_MASKED_WORD = 6;
 
 export type VendorApi = ReturnType<ReturnType<typeof vendorApi>>;
 
-/** A rejection is a RefusedError. An unknown outcome and an undocumented response are an OutcomeUnknownError. */
+/** Throws RefusedError if the vendor rejects a request; OutcomeUnknownError for an unknown outcome or odd response. */
 export function vendorApi({ secrets, ...outbound }: VendorAccess, options: VendorApiOptions) {
   const { vendor, baseUrl, headers: fixed = {}, tokens, complaintIn = errorIn } = options;
   const calls = new VendorCalls(outbound);
@@ -140,7 +140,7 @@ export function vendorApi({ secrets, ...outbound }: VendorAccess, options: Vendo
       if (!gate) throw new Error('A change needs a gate.');
       return await send(gate, { method: 'POST', ...request }, read);
     },
-    /** Sends a request that changes nothing. An unreadable response counts as no response. */
+    /** Sends a request that changes nothing at the vendor. Handles an unreadable response like a missing response. */
     async ask<T>(request: Omit<ApiRequest, 'idempotent'>, read: Read<T>): Promise<T> {
       try {
         return await send(gate, { ...request, idempotent: true }, read);
@@ -172,16 +172,13 @@ const LOGIN = { method: 'POST', path: [], timeoutMs: 5_000 } as const;
 
 type Token = ReturnType<typeof tokenIn>;
 
-/** A token request has no effect at the vendor. The kill switch stops the later request of the action. */
+/** Opens always: a token request has no effect, and the kill switch stops the later request of the action. */
 const NO_GATE: Gate = {
   send: (request) =>
     request({ signal: new AbortController().signal, leave: async () => undefined }),
 };
 
-/**
- * Requests access tokens by OAuth 2.0 client credentials (RFC 6749, section 4.4). Concurrent calls share one token request.
- * Errors are a RefusedError or an UnreachableError, because no request of the action was sent.
- */
+/** OAuth 2.0 client credentials grant (RFC 6749, 4.4). The outcome is never unknown: the action sent no request. */
 export function accessTokens(
   access: VendorAccess,
   url: URL,
@@ -190,7 +187,7 @@ export function accessTokens(
   // https://datatracker.ietf.org/doc/html/rfc6749#section-5.2
   const complaintIn = (json: unknown) =>
     said(valueAt(json, 'error'), valueAt(json, 'error_description'));
-  // Has its own circuit breaker, because a failing login service does not mean that the API fails.
+  // The login service has its own circuit breaker, because its failure does not mean that the API fails.
   const options = { vendor: 'The login service', baseUrl: url.href, complaintIn };
   const login = vendorApi(access, options)(NO_GATE);
   const body = new URLSearchParams(form);

@@ -18,7 +18,7 @@ function answer(status: number, headers: Readonly<Record<string, string>> = {}):
   return new OutboundAnswer(status, headers, Buffer.alloc(0));
 }
 
-/** A vendor with a list of behaviours, of which it repeats the last. */
+/** Vendor that answers with the turns in order and then repeats the last turn. */
 function callsOf(...turns: Turn[]) {
   const requests: OutboundRequest[] = [];
   const waits: number[] = [];
@@ -170,7 +170,7 @@ describe('VendorCalls', () => {
       const call = () => calls.send(OPEN, REQUEST, { idempotent: false });
       await fiveTimes(call);
       await fiveTimes(call);
-      // Nor do they reset the count of other failures.
+      // These answers do not reset the count of other failures.
       await expect(call()).rejects.toThrow('No further call is made');
       expect(requests).toHaveLength(10);
     });

@@ -38,7 +38,7 @@ export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
 
 interface CallOptions {
   readonly idempotent: boolean;
-  /** True if a request has no effect when the vendor responds with 429. Then it is repeated even if it is not idempotent. */
+  /** True if status 429 means that a request had no effect. Then it is repeated even if it is not idempotent. */
   readonly limitIsRefusal?: boolean;
 }
 
@@ -47,7 +47,7 @@ export class VendorCalls {
 
   constructor(private readonly outbound: Pick<Outbound, 'http' | 'wait'>) {}
 
-  /** Sends a request. Without a gate, the request is sent once and must change nothing, such as a poll or a test. */
+  /** Without a gate, the request is sent once, so only a request that changes nothing may omit the gate. */
   send(
     gate: Gate | undefined,
     request: VendorRequest,
@@ -71,7 +71,7 @@ export class VendorCalls {
     idempotent: boolean,
     judge: (answer: Answer) => Judgement,
   ): Promise<Answer> {
-    /** After an attempt that sent a request, the outcome stays unknown even if a later attempt sends nothing. */
+    /** If one attempt sent a request, the outcome stays unknown even if a later attempt sends nothing. */
     let unknown: OutcomeUnknownError | undefined;
     let signal: AbortSignal | undefined;
     const depart = (departure: Departure): Promise<Answer> => {
@@ -90,7 +90,7 @@ export class VendorCalls {
         if (isLast || pauseMs === undefined || pauseMs > LONGEST_WAIT_MS) return answer;
         waitMs = Math.max(waitMs, pauseMs);
       } catch (error) {
-        // After an abort, the reason is used instead of the connection error: a lost claim is no failure of the vendor.
+        // After an abort, uses the reason of the abort: a lost claim is no failure of the vendor.
         const cause: unknown = signal?.aborted ? signal.reason : error;
         const isFailure = cause instanceof UnreachableError || cause instanceof OutcomeUnknownError;
         this.breaker.end(isFailure ? 'failing' : 'unclear', isFailure ? cause.message : '');
@@ -107,7 +107,7 @@ export class VendorCalls {
 const FAILURES = 5;
 const OPEN_MS = 30_000;
 
-/** Rejects calls after several successive failures. After a pause, one call tests whether the vendor responds again. */
+/** Rejects calls after several failures in a row. After a pause, one call checks whether the vendor responds. */
 export class CircuitBreaker {
   private failures = 0;
   private openUntil = 0;

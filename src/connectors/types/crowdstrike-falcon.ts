@@ -36,7 +36,7 @@ export const crowdstrikeFalcon = defineConnector({
       complaintIn,
     }),
   actions: {
-    // https://developer.crowdstrike.com/api-reference/collections/hosts/ does not list the statuses; the console does.
+    // Statuses from the console, not documented: https://developer.crowdstrike.com/api-reference/collections/hosts/
     isolate_host: containment('contain', 'contained', 'containment_pending', 'contained'),
     unisolate_host: containment(
       'lift_containment',
@@ -79,7 +79,7 @@ function containment(action_name: string, wanted: string, pending: string, inWor
         return waiting(id);
       },
     }),
-    /** An offline host stays in progress. Shortly after the response, Falcon still shows the old status. */
+    /** Actions of offline hosts stay in progress. Shortly after a change, Falcon still shows the old status. */
     poll: async (falcon: VendorApi, handle: object) => {
       const device = await deviceOf(falcon, textAt(handle, 'device_id'));
       return reached(device) ?? waiting(device.id);
@@ -97,7 +97,7 @@ async function deviceOf(falcon: VendorApi, hostId: string): Promise<Device> {
   const request = { method: 'POST', path: DEVICES, body: { ids: [id] } } as const;
   const found = await falcon.ask(request, (json) => resources(json).map(deviceIn));
   const device = found.find((one) => one.id === id);
-  // The search also returns similar names.
+  // The search also returns hosts with similar names.
   if (device && (isId || isNamed(device.name, hostId))) return device;
   throw new RefusedError(UNKNOWN_HOST);
 }
@@ -115,7 +115,7 @@ async function idOf(falcon: VendorApi, name: string): Promise<string> {
 
 const QUICK = ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*'];
 
-/** A scan runs without approval, so it only reports findings and does not notify the user of the host. */
+/** A scan needs no approval, so it only reports findings and does not notify the user of the host. */
 function scanBody(call: ActionCall, deviceId: string): object {
   return {
     hosts: [deviceId],
@@ -130,7 +130,6 @@ function scanBody(call: ActionCall, deviceId: string): object {
     cpu_priority: 3,
     max_duration: 2,
     pause_duration: 2,
-    // Moderate detection, no prevention.
     sensor_ml_level_detection: 2,
     sensor_ml_level_prevention: 0,
     cloud_ml_level_detection: 2,
@@ -138,7 +137,7 @@ function scanBody(call: ActionCall, deviceId: string): object {
   };
 }
 
-/** Completed when the scan has started, because a scan may take hours. Unknown, undocumented statuses mean waiting. */
+/** Completed when the scan has started, because a scan may take hours. An undocumented status counts as waiting. */
 function scanIn(json: unknown) {
   const [scan] = resources(json);
   const [scan_id, status] = [textAt(scan, 'id'), textAt(scan, 'status')];
@@ -160,7 +159,7 @@ const resources = (json: unknown): readonly unknown[] =>
 
 const idsIn = (json: unknown): string[] => resources(json).map((id) => textAt({ id }, 'id'));
 
-/** A sensor that has not reported the name of its host has no name. */
+/** `name` is missing if the sensor has not reported the name of its host. */
 const deviceIn = (json: unknown) => ({
   id: textAt(json, 'device_id'),
   name: valueAt(json, 'hostname'),

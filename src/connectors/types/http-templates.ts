@@ -10,7 +10,6 @@ const REFERENCE = String.raw`(?<!\{)\{\{\s*(parameters|secrets|action)\.([A-Za-z
 const REFERENCES = new RegExp(REFERENCE, 'g');
 const ONLY_REFERENCE = new RegExp(`^${REFERENCE}$`);
 
-/** Returns the end of a sentence about an invalid template. */
 export function templateFault(
   text: string,
   known: Readonly<Record<Root, readonly string[]>>,
@@ -29,17 +28,17 @@ export function templateFault(
   return undefined;
 }
 
-/** Escapes a value for its position. Throws RefusedError if the value does not fit. */
+/** Escapes a value for its position in the template. Throws RefusedError if the value does not fit there. */
 type Escape = (value: string, name: string) => string;
 
-/** Values are never parsed as templates. */
+/** References in inserted values are not replaced. */
 const filled = (text: string, scope: Scope, escape: Escape): string =>
   text.replace(REFERENCES, (_, root: Root, name: string) => {
     const value = ownOf(scope[root], name) ?? '';
     return escape(typeof value === 'string' ? value : JSON.stringify(value), `${root}.${name}`);
   });
 
-/** A value becomes a path segment or part of a segment. It can neither start another segment nor be `..`. */
+/** A value becomes a path segment or part of a segment. It cannot start another segment or be `..`. */
 export function filledPath(text: string, scope: Scope): string {
   const [path = ''] = text.split('?', 1);
   const segments = path.split('/').map((segment) => {
@@ -53,7 +52,7 @@ export function filledPath(text: string, scope: Scope): string {
   return segments.join('/') + filledForm(text.slice(path.length), scope);
 }
 
-/** Next to other text, a value must not contain separators of header values, because no common escape exists. */
+/** A value next to other text must not contain separators of header values, because no common escape exists. */
 export function filledHeader(text: string, scope: Scope): string {
   const isWhole = ONLY_REFERENCE.test(text);
   return filled(text, scope, (value, name) => {
@@ -69,7 +68,7 @@ export function filledHeader(text: string, scope: Scope): string {
 
 export const filledForm = (text: string, scope: Scope): string => filled(text, scope, encoded);
 
-/** A string that consists of one reference becomes the value itself. Without a value, it is omitted with its key. */
+/** A string of one reference becomes its value. If the reference has no value, the string is omitted with its key. */
 export function filledJson(value: unknown, scope: Scope): unknown {
   if (typeof value === 'string') {
     const [, root, name] = ONLY_REFERENCE.exec(value) ?? [];

@@ -13,7 +13,7 @@ const outbound = new OutboundHttp(
   new Targets(new Resolver(), { allowedPrivateTargets: ['127.0.0.0/8'] } as unknown as Settings),
 );
 
-/** Short, because some of these vendors never answer. */
+/** Client with a short timeout, because some of these vendors never answer. */
 const hasty = {
   request: (request) => outbound.request({ ...request, timeoutMs: 300, maxAnswerBytes: 100_000 }),
 } as OutboundHttp;
@@ -59,7 +59,7 @@ describe('HttpConnector', () => {
       const outcome = await execute({}).catch((error: unknown) => error);
       expect(vendor.effectsOf(KEY)).toBeLessThanOrEqual(1);
       expect(gate.left).toBe(1);
-      // An effect may be reported as done or unknown, but never as refused or not sent.
+      // If the call had an effect, the outcome may be done or unknown, but never refused or not sent.
       if (vendor.effectsOf(KEY) === 1 && !(outcome instanceof OutcomeUnknownError)) {
         expect(outcome).toMatchObject({ kind: 'done' });
       }
@@ -219,7 +219,7 @@ describe('HttpConnector', () => {
         const outcome = await execute({}, url).catch((error: unknown) => error);
         const { message } = outcome as { message: unknown };
         const shown = JSON.stringify([outcome, message]);
-        // An escaped NUL in JSON, not the six characters.
+        // Finds an escaped NUL in JSON, but not an escaped backslash before `u0000`.
         const storable = !/(?<!\\)\\u0000/.test(shown);
         return typeof message === 'string' && storable && !shown.includes('very-secret-token');
       }),

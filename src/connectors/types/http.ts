@@ -111,7 +111,7 @@ const CONFIG = fields(
   `Connects any tool with an HTTP API: an address, headers, and a request for each action.\n\n${TEMPLATES}`,
 );
 
-/** Defaults within `actions` are not filled in. */
+/** Validation does not fill in the defaults within `actions`, so every property except `path` may be missing. */
 export type HttpAction = Partial<ConfigOf<typeof ACTION>> & { readonly path: string };
 export type HttpConfig = Partial<Omit<ConfigOf<typeof CONFIG>, 'actions'>> & {
   readonly base_url: string;
@@ -155,7 +155,7 @@ export const http = defineConnector({
     const request = { method: 'GET', url: new URL(base_url), headers: sent };
     const { status } = await calls.send(undefined, request, { idempotent: true });
     const message = `The service answers with status ${status}.`;
-    // A redirect to another scheme, host or login page would fail for every action.
+    // A redirect would fail for every action: it leads to another scheme, host or login page.
     const isRedirect = status >= 300 && status < 400;
     const isFailure = isRedirect || status >= 500 || [401, 403].includes(status);
     if (isFailure) throw failureBy(status, message);
@@ -213,7 +213,7 @@ const isIdempotent = (action: HttpAction | undefined): boolean =>
 
 const NO_CREDENTIALS = /^(accept|content-type|user-agent)$/i;
 const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey|[^\p{L}\p{N}]*)$/iu;
-/** Headers whose values are secret even if they are short. In other headers, short words are ordinary words. */
+/** Headers whose short words may also be secrets. In other headers, a short word is not a secret. */
 const CREDENTIALS = /auth|cookie|credential|key|pass|pin|secret|session|sign|token/i;
 const SHORTEST_WORD = 6;
 
@@ -267,7 +267,7 @@ function problemsIn(config: HttpConfig): FieldError[] {
       report(ofPath, 'path', 'must be a plain path, its special characters percent-encoded');
     }
     const json = typeof body === 'string' && !isForm ? jsonIn(body) : body;
-    // Checks JSON in a text against the limits of request bodies, which counted this JSON as one value.
+    // Checks JSON that is sent as text. The limits of request bodies counted this JSON as one value.
     const large = jsonDefects(json).find(({ code }) => code.startsWith('too_'));
     if (isForm && typeof body === 'object') {
       report(ofBody, 'form', 'must be text when the content-type is a form');

@@ -52,7 +52,7 @@ export const jira = defineConnector({
           opened(json, 'Jira opened'),
         );
       },
-      /** The search may not find a new issue yet. A hit proves that the issue exists, but a miss proves nothing. */
+      /** The search may miss a new issue. So a match proves that the issue exists, but no match proves nothing. */
       ask: async ({ api, project_key }, { actionId }) => {
         const jql = `project = "${project_key}" AND labels = "${actionId}"`;
         const body = { jql, maxResults: 1, fields: ['summary'] };
@@ -76,13 +76,10 @@ function summaryOf(title: string): string {
   return `${shownStart(line, LONGEST_SUMMARY - 1)}…`;
 }
 
-/**
- * Converts text to an ADF document with a paragraph per line. Text nodes contain only text, so no text can become a link, a
- * mention or a panel. https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
- */
+/** ADF text has no links or mentions: https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/ */
 function documentOf(text: string): object {
   const lines = storable(text).split(LINE_ENDS);
-  // Empty text nodes are invalid, but empty paragraphs are valid.
+  // Empty text nodes are invalid, so an empty line becomes an empty paragraph.
   const content = lines.map((line) => ({
     type: 'paragraph',
     content: line === '' ? [] : [{ type: 'text', text: line.replace(CONTROLS, ' ') }],
@@ -95,7 +92,7 @@ function opened(json: unknown, begin: string) {
   return done(`${begin} ${key}.`, { id, key });
 }
 
-/** `{errorMessages: [...], errors: {field: message}}`: https://developer.atlassian.com/cloud/jira/platform/rest/v3/intro/#status-codes */
+/** Reads the messages of https://developer.atlassian.com/cloud/jira/platform/rest/v3/intro/#status-codes */
 function complaintIn(json: unknown): string | undefined {
   const messages = valueAt(json, 'errorMessages');
   const errors = valueAt(json, 'errors');

@@ -70,7 +70,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
           kind: 'refused',
           message: `Defender says: ${end}.`,
         });
-        // Failed machine actions do not determine the state of the host.
+        // A failed isolation does not count, so the connector sends a new request.
         expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
         expect(sent()).toHaveLength(2);
       },

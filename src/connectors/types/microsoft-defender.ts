@@ -18,7 +18,7 @@ import {
 } from '../connector-type.js';
 
 const LONGEST_REASON = 500;
-/** Resource of the permissions, equal for every server of the service. */
+/** Resource name in token requests, which is the same for every server of the service. */
 const RESOURCE = 'https://api.securitycenter.microsoft.com';
 const MACHINES = ['api', 'machines'];
 const MACHINE_ID = /^[0-9a-f]{40}$/i;
@@ -134,7 +134,7 @@ function outcomeOf(action: unknown): Outcome {
   const [machine_id, machine_action_id] = [textAt(action, 'machineId'), textAt(action, 'id')];
   const [type, status] = [textAt(action, 'type'), textAt(action, 'status')];
   const message = `Defender says: ${status}.`;
-  // A scan is completed when it has started, because it may take hours.
+  // The action is completed when the scan has started, because a scan may take hours.
   if (status === 'Succeeded' || (status === 'InProgress' && type === 'RunAntiVirusScan')) {
     return done(message, { machine_id, machine_action_id, status });
   }

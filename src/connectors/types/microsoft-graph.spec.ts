@@ -369,7 +369,7 @@ describe('a connector to Microsoft Graph', () => {
 
   describe('when Graph fails', () => {
     beforeEach(() => server.user(MAILBOX));
-    /** The second request is the one with the effect. */
+    /** The first request succeeds. The given troubles begin with the second request, which changes the account. */
     const atChange = (...troubles: readonly Trouble[]) => server.play('fine', ...troubles);
 
     it('logs in once for many calls, and again after a token is rejected', async () => {

@@ -25,7 +25,7 @@ const USERS = ['v1.0', 'users'];
 /** Folder of quarantined mails, in which links are disabled. Graph cannot move a mail into the quarantine of the mail service. */
 const QUARANTINE = 'junkemail';
 const INBOX = 'inbox';
-/** Maximum copies of a mail. Mail rules may create a few copies, but a higher number means different mails. */
+/** Maximum copies of a mail. Mail rules create few copies; more copies are different mails with the same id. */
 const MOST_COPIES = 20;
 
 /** https://learn.microsoft.com/en-us/graph/api/user-get */
@@ -67,7 +67,7 @@ export const microsoftGraph = defineConnector({
     const api = vendorApi(outbound, {
       vendor: 'Microsoft Graph',
       baseUrl: config.base_url,
-      // National clouds use their own address as the scope.
+      // In a national cloud, the scope is the address of that cloud.
       tokens: microsoftTokens(outbound, config, new URL(config.base_url).origin),
     });
     return (gate) => ({ api: api(gate), defaultMailbox: config.mailbox });
@@ -75,11 +75,11 @@ export const microsoftGraph = defineConnector({
   actions: {
     quarantine_email: mailAction({
       isLeft: ({ isQuarantined }) => !isQuarantined,
-      // The moved copy has a new id. A rollback needs the id and the folder.
+      // The moved copy has a new id. A rollback needs that id and the original folder.
       change: async (api, copy) => ({ id: await move(api, copy, QUARANTINE), from: copy.folder }),
       done: 'The mail is quarantined.',
       already: 'The mail was quarantined already.',
-      // After an earlier attempt, the moved copies are unknown. A rollback then releases all copies in quarantine.
+      // On a later attempt, the moved copies are unknown. A rollback then releases all copies in quarantine.
       data: (moved, { attempt }) => (attempt === 1 ? { moved } : {}),
       preview: (mails) => `Moves ${mails} to quarantine`,
     }),
@@ -108,7 +108,7 @@ export const microsoftGraph = defineConnector({
       /** https://learn.microsoft.com/en-us/graph/api/user-revokesigninsessions */
       send: async ({ api }, call) => {
         const user = userIn(call);
-        // The policy has already checked a principal name, and its look-up would need another permission.
+        // The approval policy has already checked a user principal name. Its lookup would need another permission.
         if (!user.includes('@')) judgeTarget(call, (await readUser(api, user)).name);
         const path = [...USERS, user, 'revokeSignInSessions'];
         await api.change({ path, idempotent: true }, (json) => {
@@ -121,7 +121,7 @@ export const microsoftGraph = defineConnector({
       },
     },
   },
-  /** Required permissions depend on the use of the application, so a missing permission to list users is not a failure. */
+  /** The required permissions depend on the actions in use, so a missing permission to list users is not a failure. */
   test: async ({ api }) => {
     const query = { $select: 'id', $top: '1' };
     try {
@@ -142,7 +142,7 @@ interface MailCopy {
   readonly senders: readonly string[];
 }
 
-/** Original folders of the copies that the original action has moved, by their current ids; `undefined` if unknown. */
+/** Original folders of the copies that the original action moved, by their current ids; `undefined` if unknown. */
 type Moved = ReadonlyMap<unknown, string> | undefined;
 
 interface MailChange {
@@ -182,7 +182,7 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
       return changedMail(found, text, wanted.data(changed, call));
     },
     ask: async (graph, call) => {
-      // Released copies have new ids.
+      // Passes no `moved`, because released copies have new ids.
       const found = await find(graph, call, undefined);
       const { copies, isPartial } = found;
       const isKnown = !isPartial && (copies.length > 0 || call.type === 'delete_email');
@@ -203,10 +203,7 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
 
 type Found = Awaited<ReturnType<typeof find>>;
 
-/**
- * Any sender can choose the Message-ID of another mail. So a mail is identified by the sender of the incident, or by the ids
- * of the copies that the original action has moved. Otherwise all mails with the Message-ID must have the same sender.
- */
+/** Any sender can copy a Message-ID, so the mail needs the known sender, the moved copies, or only one sender. */
 async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
   if (sender === undefined && call.sender !== undefined) {
@@ -303,7 +300,7 @@ function movedIn(undoes: ActionCall['undoes']): Moved {
 const NOTHING_TO_UNDO = done('Nothing to undo: the mail was in quarantine before.');
 
 function changedMail({ copies, others, mailboxes, notes }: Found, text: string, more: object) {
-  // After a deletion, no mailbox has a copy.
+  // After a deletion no mailbox has a copy, so all searched mailboxes count.
   const isHolder = (name: string) => copies.some(({ mailbox }) => mailbox === name);
   const holders = copies.length === 0 ? mailboxes : mailboxes.filter(isHolder);
   const of = `In ${holders.length} of ${mailboxes.length} mailboxes:`;

@@ -10,7 +10,7 @@ interface OktaUser extends Account {
 
 const USERS = ['api', 'v1', 'users'];
 const OWNER = 'me';
-/** Users with other statuses have not signed up yet, or must complete a step before they can sign in. */
+/** Status → enabled. Users with another status have not signed up, or must complete a step before they sign in. */
 const ENABLED: Readonly<Record<string, boolean>> = {
   ACTIVE: true,
   SUSPENDED: false,
@@ -67,7 +67,7 @@ export const okta = defineConnector({
       },
     },
     reset_password: {
-      /** Okta sends the link by mail. The service must not receive the link, because readers of the action could use it. */
+      /** Okta mails the reset link. The service must not receive the link: readers of the action could use the link. */
       send: async (okta, call) => {
         const user = await targetOf(okta, call);
         const path = [...USERS, user.id, 'lifecycle', 'reset_password'];

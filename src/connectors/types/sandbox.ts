@@ -38,7 +38,7 @@ const ACTION: ActionDefinition<Sandbox> = {
     }),
 };
 
-/** Has no external effect. With a latency, the sandbox uses the gate and waits like a real connector. */
+/** Simulates actions without external effects. With a latency, uses the permit check like a real connector. */
 export const sandbox = defineConnector({
   name: 'sandbox',
   description:

@@ -55,10 +55,7 @@ export const slack = defineConnector({
   },
 });
 
-/**
- * Escapes text so that Slack shows the text unchanged. Links (`<https://…|text>`) and mentions (`<!channel>`, `<@U1>`) start
- * with `<`, so text of an incident cannot create them. https://docs.slack.dev/messaging/formatting-message-text
- */
+/** Escapes `<`, which starts links and mentions: https://docs.slack.dev/messaging/formatting-message-text */
 export function slackText(text: string): string {
   return storable(text).replace(/[&<>]/g, (sign) => ESCAPES[sign]!);
 }
@@ -66,7 +63,7 @@ export function slackText(text: string): string {
 function refuseFailures(json: unknown): void {
   if (valueAt(json, 'ok') === true) return;
   const error = valueAt(json, 'error');
-  // Other error texts may contain a secret.
+  // Any other error text may contain a secret.
   const cause = typeof error === 'string' && UNCLEAR.test(error) ? `: ${error}` : '';
   throw new OutcomeUnknownError(`Slack did not confirm the message${cause}.`, 'broken');
 }

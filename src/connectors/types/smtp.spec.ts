@@ -18,7 +18,7 @@ import type { Connector } from '../connector-type.js';
 import { smtp } from './smtp.js';
 
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
-/** As a mail client shows it (RFC 2047). */
+/** Returns the subject as a mail client shows it (decoded, RFC 2047). */
 function subjectIn(head: string): string {
   const [, value = ''] = /^Subject: (.*(?:\r\n .*)*)/m.exec(head) ?? [];
   const unfolded = value.replace(/\?=\r\n =\?UTF-8\?Q\?/g, '').replace(/\r\n/g, '');

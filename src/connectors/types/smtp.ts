@@ -13,7 +13,7 @@ import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
 import { type Outbound, QUESTION_TIMEOUT_MS, VendorCalls } from '../calls/vendor-calls.js';
 import { type ActionCall, defineConnector, done, type Outcome } from '../connector-type.js';
 
-/** Status of a server that shuts down (RFC 5321, 4.2.2). Other replies concern only this mail. */
+/** Reply code of a server that shuts down (RFC 5321, 4.2.2). Any other reply code concerns only this mail. */
 const CLOSING = 421;
 
 const CONFIG = fields({
@@ -64,13 +64,13 @@ async function notify(
   if (to.length === 0) throw new RefusedError([...new Set(reasons.values())].join(' '));
   const { from } = config;
   const [subject, message] = [String(parameters['subject']), String(parameters['message'])];
-  // With several recipients, the header contains no recipient, so that recipients do not see each other.
+  // If there are several recipients, the header names none of them, so that recipients do not see each other.
   const shown = named.length === 1 ? to : [];
   const content = await mailContent({ from, to: shown, subject, text: message, id });
   const answer = await calls.attempt(
     gate!,
     (departure) => smtp.deliver(serverOf(config), { from, to, content }, departure),
-    // Repeated only if no mail was sent, or after a temporary rejection.
+    // `false`: not idempotent. The mail is sent again only if it was not sent before, or after a temporary rejection.
     false,
     ({ code }) => ({
       state: code === CLOSING ? 'failing' : 'well',

@@ -10,7 +10,7 @@ import {
 
 const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
-/** Looks up existing reports. Never uploads a file or URL, because other customers could see it. */
+/** Looks up existing reports. Never uploads a file or URL, because other VirusTotal customers could see it. */
 export const virusTotal = defineConnector({
   name: 'virustotal',
   description: 'VirusTotal: reputation of a URL, domain, address or file.',
@@ -28,7 +28,6 @@ export const virusTotal = defineConnector({
     return (gate) => ({ api: api(gate), api_key });
   },
   actions: {
-    // The id of a URL is the URL in base64url.
     lookup_url: lookUp(({ url }) => ['urls', Buffer.from(String(url)).toString('base64url')]),
     lookup_domain: lookUp(({ domain }) => ['domains', String(domain)]),
     lookup_ip: lookUp(({ ip }) => ['ip_addresses', String(ip)]),
@@ -37,7 +36,7 @@ export const virusTotal = defineConnector({
       throw new RefusedError('The hash must be an MD5, SHA-1 or SHA-256.');
     }),
   },
-  /** Reads the owner of the key, because a look-up would count against the daily quota. */
+  /** Reads the owner of the key. Any lookup would count against the daily quota. */
   test: async ({ api, api_key }) => {
     await api.ask({ path: ['users', api_key] }, (json) => textAt(json, 'data', 'id'));
     return 'VirusTotal accepts the key.';
@@ -53,7 +52,7 @@ function lookUp(
       try {
         return await api.ask({ path: pathOf(parameters) }, reportIn);
       } catch (error) {
-        // A wrong `base_url` may also cause a 404.
+        // A 404 may also mean that `base_url` is wrong.
         const isUnknown =
           error instanceof RefusedError && error.status === 404 && error.code === 'NotFoundError';
         if (!isUnknown) throw error;

@@ -77,7 +77,7 @@ export class IncidentDto extends OmitType(IncidentEntity, [
 
 const withoutRawData = present(OmitType(IncidentDto, ['raw_data']));
 
-/** Returns the incident as JSON in its envelope. Copies raw_data as stored, so that no digit is lost and no parsing is needed. */
+/** Copies the stored text of raw_data, so that numbers keep all digits and nothing is parsed. */
 export function incidentEnvelope(incident: Incident): string {
   return `{"data":${jsonWithRawData(withoutRawData(incident), incident.raw_data)}}`;
 }

@@ -83,11 +83,9 @@ class VerdictFieldsDto {
   readonly evidence?: readonly EvidenceDto[];
 }
 
-/** Fields that a person may set with PUT. */
 @NullIsAbsent()
 export class GivenVerdictDto extends VerdictFieldsDto {}
 
-/** Automatic verdict that is kept in addition to the verdict of a person. */
 export class ProposedVerdictDto extends PickType(VerdictFieldsDto, [
   'classification',
   'confidence',

@@ -1,4 +1,4 @@
-// SQL: raw_data is read and written as text, so that no digit is lost.
+// SQL: raw_data is read and written as text, so that numbers keep all digits.
 import { Injectable } from '@nestjs/common';
 import { OmitType } from '@nestjs/swagger';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
@@ -13,7 +13,7 @@ import { present } from '../../platform/validation/present.js';
 import { SEVERITIES, type Severity } from '../incident.js';
 import { jsonWithRawData } from '../raw-data-rules.js';
 
-/** A later event about an incident, with different content, and the contract of the columns that responses show. */
+/** Later event of the tool about an incident, with different content. Also defines the contract of its columns. */
 @Entity('incident_reports')
 export class IncidentReportEntity {
   @Id('IncidentReportId')
@@ -43,7 +43,6 @@ export class IncidentReportEntity {
   @Column({ type: 'uuid' })
   readonly webhook_event_id: string;
 
-  /** JSON text, unchanged. */
   @JsonObject({ description: 'The event exactly as received.' })
   @Column({ type: 'json' })
   readonly raw_data: string;
@@ -53,7 +52,6 @@ export class IncidentReportDto extends OmitType(IncidentReportEntity, ['incident
 
 const withoutRawData = present(OmitType(IncidentReportDto, ['raw_data']));
 
-/** Returns the list as JSON text. Copies raw_data as stored, so that no digit is lost. */
 export function reportList(
   { items, total }: Page<IncidentReportDto>,
   { page, per_page }: PageRequest,
@@ -64,7 +62,7 @@ export function reportList(
 
 type NewIncidentReport = Omit<IncidentReportEntity, 'id' | 'at'>;
 
-/** Reports kept per incident. The inbox keeps the bytes of all other reports. */
+/** Maximum reports per incident. For older reports, the inbox keeps the received bytes. */
 const MOST_REPORTS = 100;
 /** Maximum total size of the reports of an incident, because one page may contain all of them. */
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -93,9 +91,9 @@ const PAGE: Statement = {
   }),
 };
 
-/** Maximum reports that a run judges in addition to the newest report: those with the highest severity. */
+/** Maximum reports that a triage run reads besides the newest report: those with the highest severity. */
 const MOST_WORSE = 3;
-/** Maximum total stored size of these reports. The most severe report is read regardless of its size. */
+/** Maximum stored size of these reports together. The most severe report is always read, even if it is larger. */
 const MOST_WORSE_BYTES = 64 * 1024;
 
 const TO_JUDGE: Statement = {
@@ -118,7 +116,6 @@ const TO_JUDGE: Statement = {
 export type JudgedReport = Pick<IncidentReportEntity, 'id' | 'at' | 'severity' | 'raw_data'>;
 type JudgedRow = JudgedReport & Pick<IncidentReportEntity, 'incident_id'>;
 
-/** Later events about an incident. `raw_data` of the incident is the first event. */
 @Injectable()
 export class IncidentReports {
   constructor(
@@ -136,7 +133,6 @@ export class IncidentReports {
     ]);
   }
 
-  /** Lists the oldest reports first. */
   async page(
     incidentId: string,
     { page, per_page }: PageRequest,
@@ -145,7 +141,7 @@ export class IncidentReports {
     return await readPage(this.statements, { statement: PAGE, values });
   }
 
-  /** Returns the newest report first, then the most severe earlier reports, by incident. */
+  /** Returns reports by incident: first the newest report, then the most severe earlier reports. */
   async toJudge(
     incidentIds: readonly string[],
     tx?: Tx,

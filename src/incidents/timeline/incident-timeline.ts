@@ -1,4 +1,4 @@
-// SQL: the insert of many entries is also part of the statement of an action change.
+// SQL: the statement of an action change also inserts many entries.
 import { Injectable } from '@nestjs/common';
 import { OmitType } from '@nestjs/swagger';
 import { Column, type DataSource, Entity, PrimaryColumn } from 'typeorm';
@@ -94,7 +94,6 @@ class TimelineDetailsDto {
 export type TimelineDetails = TimelineDetailsDto;
 export type TimelineSubject = TimelineSubjectDto;
 
-/** An entry, with the contract of the columns that responses show. */
 @Entity('incident_timeline')
 export class IncidentTimelineEntity {
   @PrimaryColumn({ type: 'uuid' })
@@ -143,7 +142,7 @@ export class TimelineEntryDto extends OmitType(IncidentTimelineEntity, [
   readonly subject?: TimelineSubjectDto;
 }
 
-/** `subject` is a second subject of a type such as `action`, `triage` or `webhook_event`. */
+/** New entry. `subject` is what it is about besides the incident, such as an `action` or a `webhook_event`. */
 export interface NewTimelineEntry extends Pick<TimelineEntryDto, 'event' | 'actor' | 'summary'> {
   readonly incidentId: string;
   readonly subject?: TimelineSubject;
@@ -153,7 +152,7 @@ export interface NewTimelineEntry extends Pick<TimelineEntryDto, 'event' | 'acto
 const ROWS = new RowInsert(IncidentTimelineEntity, columnsOf(IncidentTimelineEntity, []));
 export const insertTimeline = (firstParameter: number): string => ROWS.text(firstParameter);
 
-/** Reads a page. The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */
+/** Reads a page. The oldest entry, the creation of the incident, has no row. This saves an insert per incident. */
 const pageBy = (direction: 'asc' | 'desc'): Statement => ({
   name: `incident_timeline_page_${direction}`,
   text: `
@@ -182,7 +181,6 @@ const TITLE_BY_PERSON: Statement = {
        and details::jsonb @> '{"changes": [{"field": "title"}]}' limit 1`,
 };
 
-/** Stores the timeline. Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
   private readonly atCommit: RowsAtCommit<ReturnType<typeof rowOf>>;
@@ -194,7 +192,7 @@ export class IncidentTimeline {
     this.atCommit = new RowsAtCommit(statements, 'timeline', ROWS);
   }
 
-  /** Inserts the entries right before the commit. */
+  /** Adds entries, which are inserted right before the commit. */
   async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {
     const at = this.clock.now();
     this.atCommit.add(
@@ -223,7 +221,7 @@ export class IncidentTimeline {
       ? await this.statements.rows<EntryRow & WithTotal>(statement, values)
       : [];
     if (rows.length === 0) throw new NotFoundError('Incident');
-    // Summaries may contain text of attackers. Hidden characters and direction marks would change the words around that text.
+    // Summaries may contain text of attackers, in which direction marks would change how the words around it look.
     const { total, items } = pageOf(rows);
     return { total, items: items.map((row) => ({ ...row, summary: oneLine(row.summary) })) };
   }
@@ -234,6 +232,5 @@ function rowOf({ incidentId: incident_id, subject, ...entry }: NewTimelineEntry,
   return { ...entry, id: newId(at.getTime()), at, incident_id, subject_type, subject_id };
 }
 
-/** Timeline for an operator command. */
 export const timelineOfCommand = (dataSource: DataSource): IncidentTimeline =>
   new IncidentTimeline(new Statements(dataSource), new Clock());

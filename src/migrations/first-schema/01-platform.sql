@@ -1,11 +1,10 @@
--- Work --------------------------------------------------------------------------------------------
-
--- A row exists while something waits or is worked on. It is written and removed in the transaction of the change that
--- it belongs to. Rows live for moments: dead versions have to go before the next look has to step over them.
--- ready: the row can be claimed: by its lane or, if worker is set, as a lapsed claim. due_at: of a ready row, the time
--- when it became ready; of a claimed row, the end of the lease; else the earliest start, or infinity behind an earlier
--- row of the line. worker: has the claim. woken: added again while it was claimed, so it is repeated. died_at, dead_id:
--- dead work stays for operators; a later death has another id.
+-- A row exists while work waits or is in progress. The transaction of a change adds and removes the work of that
+-- change. Rows are short-lived: vacuum must remove dead row versions soon, or each lookup has to skip them.
+-- ready: the row can be claimed, by its lane or, if worker is set, because the claim has expired.
+-- due_at: for a ready row, the time when it became ready; for a claimed row, the end of the lease; otherwise the
+-- earliest start, or infinity while the row waits for an earlier row of its line.
+-- worker: has claimed the row. woken: the work was added again while it was claimed, so it is repeated.
+-- died_at, dead_id: dead work stays for operators. If the work dies again, it gets another dead_id.
 create table work (
   id bigint generated always as identity,
   kind text collate "C" not null,
@@ -36,14 +35,15 @@ create index ix_work_due on work (due_at) where not ready and died_at is null;
 create index ix_work_line on work (kind, line, id) where line is not null and died_at is null;
 create index ix_work_dead on work (died_at, dead_id) where died_at is not null;
 
--- The empty table keeps its pages. Otherwise a plan that is made while nothing waits reads the whole table, and a
--- connection keeps it for a minute in which much can arrive.
+-- Gives the table many pages: connections would keep the plan for an empty table, which reads the whole table.
 insert into work (kind, ref, lane, urgency, ready, due_at)
 select 'none', gen_random_uuid(), 'none', 0, false, 'infinity' from generate_series(1, 3000);
 delete from work;
 
--- types, payload: which domain events become work of a lane; a JSON path predicate. kind: the lane has places and pauses
--- of its own. paused_until, reason: no claim before, and why. narrow_until: one place until then.
+-- types, payload: the domain events that become work of the lane. payload is a JSON path predicate.
+-- kind: kind of the work, for a lane with its own places and pauses.
+-- paused_until, reason: no row is claimed before this time, and the reason.
+-- narrow_until: until this time, the lane has only one place.
 create table work_lanes (
   lane text collate "C" not null,
   types text[] not null default '{}',
@@ -56,10 +56,7 @@ create table work_lanes (
   constraint pk_work_lanes primary key (lane)
 );
 
--- Domain events -----------------------------------------------------------------------------------
-
--- A row has all events of a statement and exists only during it: triggers turn the events into work and deliveries, so
--- nothing is lost with the row in a crash.
+-- Triggers turn the row into work in its statement, so a crash, which empties this unlogged table, loses no event.
 create unlogged table domain_events (
   position bigint generated always as identity constraint pk_domain_events primary key,
   events jsonb not null
@@ -88,13 +85,11 @@ begin
   delete from domain_events where position = any(array(select position from new_events));
   return null;
 end $$;
--- Triggers run in the order of their names: this is the last one, because it removes the rows.
+-- Other triggers read the events from new_events, not from the rows that this trigger deletes.
 create trigger domain_events_become_work after insert on domain_events
   referencing new table as new_events for each statement execute function add_work_for_events();
 
--- Idempotency keys --------------------------------------------------------------------------------
-
--- body is text: the repeated answer has to equal the first one byte by byte.
+-- body is text, because a repeated response must equal the first response byte by byte.
 create table idempotency_keys (
   principal text not null,
   key text not null,
@@ -109,8 +104,6 @@ create table idempotency_keys (
 );
 create index ix_idempotency_keys_kept_at on idempotency_keys (kept_at);
 
--- Secret keys -------------------------------------------------------------------------------------
-
 -- Ids of the keys that this database needs. An id is derived from its key.
 create table secret_keys (
   id text constraint pk_secret_keys primary key,
@@ -118,14 +111,11 @@ create table secret_keys (
   retired_at timestamptz(3)
 );
 
--- Write probe -------------------------------------------------------------------------------------
-
--- Shows whether writes succeed. A read succeeds on a server with a full disk, too.
 create table write_probe (
   id uuid constraint pk_write_probe primary key,
   filler text not null
 ) with (autovacuum_vacuum_threshold = 20, autovacuum_vacuum_scale_factor = 0);
--- Each row fills a page, so that a write extends the file. A full disk refuses exactly this.
+-- Each row fills a page, so that each write extends the file. A full disk rejects exactly such a write.
 alter table write_probe alter column filler set storage plain;
 
 create function probe_writes() returns void language plpgsql as $$
@@ -133,6 +123,6 @@ begin
   insert into write_probe values (gen_random_uuid(), repeat('.', 8000));
   raise exception 'taken back' using errcode = 'ITS00';
 exception when sqlstate 'ITS00' then
-  -- The row is gone again, and vacuum gives its page back.
+  -- The exception has rolled back the insert. Vacuum frees the page.
   null;
 end $$;

@@ -1,4 +1,3 @@
--- details is json, not jsonb: json keeps every byte, and the MAC covers bytes.
 create table audit_log (
   id uuid constraint pk_audit_log primary key,
   at timestamptz(3) not null,
@@ -13,10 +12,9 @@ create table audit_log (
 );
 create index ix_audit_log_xid on audit_log (xid);
 create index ix_audit_log_subject_id on audit_log (subject_id);
--- Pages and totals of the filtered list.
 create index ix_audit_log_actor on audit_log (actor, id);
 create index ix_audit_log_action on audit_log (action, id);
--- Each process looks for these few rows once a second.
+-- Each process reads these few rows once per second.
 create index ix_audit_log_head_accepted on audit_log (id) where action = 'audit.head_accepted';
 
 create table audit_seals (
@@ -26,7 +24,6 @@ create table audit_seals (
   key_id text not null
 );
 
--- One row: the head of the chain and the position of the sealer.
 create table audit_chain (
   only_row boolean not null default true
     constraint pk_audit_chain primary key
@@ -37,11 +34,10 @@ create table audit_chain (
   sealed_to pg_snapshot,
   key_id text not null,
   mac bytea not null,
-  -- Outside of the MAC: when the last verification found a changed trail.
+  -- Time when the last verification found a changed trail. The MAC does not cover this column.
   found_invalid_at timestamptz
 );
 
--- Older keys of the trail, encrypted with the first key of SECRETS_KEY.
 create table audit_retired_keys (
   key_id text constraint pk_audit_retired_keys primary key,
   sealed text not null
@@ -52,7 +48,7 @@ begin
   raise exception '% is append-only: % is refused', tg_table_name, tg_op using errcode = 'restrict_violation';
 end $$;
 
--- For each statement, so that a change that touches no row is refused as well.
+-- Runs per statement, not per row, so that a change that matches no row is also rejected.
 create trigger audit_log_is_append_only before update or delete or truncate on audit_log
   for each statement execute function refuse_change_of_audit();
 create trigger audit_seals_is_append_only before update or delete or truncate on audit_seals

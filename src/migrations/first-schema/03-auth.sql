@@ -1,4 +1,4 @@
--- Rows of deleted users and revoked keys stay, so that a name in a record always means the same person.
+-- Rows of deleted users and revoked keys stay, so that a name in an audit record always means the same person.
 create table users (
   id uuid constraint pk_users primary key,
   username text not null constraint uq_users_username unique,
@@ -16,7 +16,7 @@ create table users (
 );
 create index ix_users_created_at on users (created_at, id) where deleted_at is null;
 
--- network is an IPv4 address or the /64 of an IPv6 address, as text, like the limits by address.
+-- network: an IPv4 address, or the /64 network of an IPv6 address, as text. The limits per address use the same form.
 create table known_networks (
   user_id uuid not null constraint fk_known_networks_user_id references users (id) on delete cascade,
   network text not null,
@@ -26,8 +26,7 @@ create table known_networks (
 );
 create index ix_known_networks_last_seen_at on known_networks (last_seen_at);
 
--- owner_id: the user that owns the key, also if another key created it. Null for keys of the first start and for keys
--- that were created with them.
+-- owner_id: the owner, even if another key created the key. Null for keys that come from the first start.
 create table api_keys (
   id uuid constraint pk_api_keys primary key,
   name text not null constraint uq_api_keys_name unique,
@@ -51,7 +50,6 @@ create index ix_api_keys_created_at on api_keys (created_at, id) where revoked_a
 create index ix_api_keys_created_by on api_keys (created_by, created_at, id) where revoked_at is null;
 create index ix_api_keys_owner_id on api_keys (owner_id) where revoked_at is null;
 
--- address, user_agent: help users to tell their own sessions from those of others.
 create table sessions (
   id uuid constraint pk_sessions primary key,
   token_hash bytea not null constraint uq_sessions_token_hash unique,

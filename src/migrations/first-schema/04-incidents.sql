@@ -1,18 +1,17 @@
--- Enumerations sort in the order of their declaration: severity by rank, status alphabetically.
+-- Enumerations sort in the order of their declaration. Here severity sorts by rank, and status alphabetically.
 create type incident_severity as enum ('low', 'medium', 'high', 'critical');
 create type incident_status as enum ('open', 'resolved', 'triaged');
 
--- Incidents ---------------------------------------------------------------------------------------
-
 create sequence incident_number as bigint;
 
--- The id is a UUID of version 7 and begins with created_at: the primary key is the default order of the list.
--- raw_data is json, not jsonb: json keeps every digit of the event, and reading it costs no parsing.
--- fields: the common fields of the event, read from raw_data. source_status: null until the tool reports the alert as over.
+-- The id is a UUID of version 7 and begins with created_at, so the primary key gives the default order of the list.
+-- raw_data is json, not jsonb: json keeps every digit of the event and is read without parsing.
+-- fields: the common fields of the event, copied from raw_data.
+-- source_status: null until the tool reports that the alert is over.
 create table incidents (
   id uuid constraint pk_incidents primary key,
   number bigint not null default nextval('incident_number') constraint uq_incidents_number unique,
-  -- INC-<year of creation in UTC>-<sequence>. The sequence continues over the years, so the number is unique.
+  -- INC-<year of creation in UTC>-<sequence>. The sequence does not restart each year, so the number is unique.
   incident_number text collate "C" not null generated always as (
     'INC-' || extract(year from created_at at time zone 'UTC')::text || '-'
       || lpad(number::text, greatest(4, length(number::text)), '0')) stored,
@@ -34,7 +33,7 @@ create table incidents (
   title text not null,
   resolved_at timestamptz(3),
   resolved_by text,
-  -- The list filters by a column: with an index of an expression each count would have to read the incidents.
+  -- The list filters by this column. With an index on an expression, each count would read the incidents.
   classification text collate "C" generated always as (verdict ->> 'classification') stored,
   fields json not null,
   source_status text collate "C",
@@ -43,11 +42,11 @@ create table incidents (
     substring(int8send((extract(epoch from created_at) * 1000)::bigint) from 3))
 );
 alter sequence incident_number owned by incidents.number;
--- New rows become all-visible soon. So index-only scans rarely have to read the table.
+-- Vacuum soon marks new rows as all-visible, so index-only scans rarely have to read the table.
 alter table incidents set (
   autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
 
--- Each combination of filters is one range of an index in the order of ids, or a merge of a few ranges.
+-- Each combination of filters reads one range of an index in the order of ids, or merges a few ranges.
 create index ix_incidents_status on incidents (status, severity, id) where deleted_at is null;
 create index ix_incidents_type on incidents (incident_type, id) where deleted_at is null;
 create index ix_incidents_type_status on incidents (incident_type, status, severity, id) where deleted_at is null;
@@ -63,9 +62,7 @@ create index ix_incidents_triaged_at on incidents (triaged_at, id)
 create index ix_incidents_resolved_at on incidents (resolved_at, id)
   where resolved_at is not null and deleted_at is null;
 
--- Timeline ----------------------------------------------------------------------------------------
-
--- The creation has no row: the incident itself shows it.
+-- The creation has no row, because the incident itself shows it.
 create table incident_timeline (
   id uuid constraint pk_incident_timeline primary key,
   incident_id uuid not null constraint fk_incident_timeline_incident references incidents (id),
@@ -82,9 +79,7 @@ create index ix_incident_timeline_incident on incident_timeline (incident_id, id
 create index ix_incident_timeline_updates_left on incident_timeline (id)
   where event in ('update_of_resolved', 'update_of_judged');
 
--- Reports -----------------------------------------------------------------------------------------
-
--- Further events of an incident. raw_data is json, not jsonb: an event is shown exactly as it came.
+-- Further events of an incident. raw_data is json, not jsonb, because an event is shown exactly as it arrived.
 create table incident_reports (
   id uuid constraint pk_incident_reports primary key,
   incident_id uuid not null constraint fk_incident_reports_incident references incidents (id),
@@ -96,9 +91,7 @@ create table incident_reports (
 );
 create index ix_incident_reports_incident on incident_reports (incident_id, id);
 
--- Counts ------------------------------------------------------------------------------------------
-
--- Changes of the counts. Triggers append them, so that no writer waits for another. A fold sums them up.
+-- Count changes: triggers append rows, so that no writer waits. A later statement adds them to incident_counts.
 create table incident_count_deltas (
   id bigint generated always as identity constraint pk_incident_count_deltas primary key,
   source text collate "C" not null,
@@ -108,7 +101,6 @@ create table incident_count_deltas (
   n integer not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
--- Sums of the folded changes.
 create table incident_counts (
   source text collate "C" not null,
   incident_type text collate "C" not null,
@@ -118,7 +110,7 @@ create table incident_counts (
   constraint pk_incident_counts primary key (source, incident_type, severity, status)
 ) with (fillfactor = 50);
 
--- Counted by triggers, so that the counts are right for each writer, such as an operator with psql.
+-- Triggers append the count changes, so that the counts are right for every writer, for example an operator with psql.
 create function count_added_incidents() returns trigger language plpgsql as $$
 begin
   insert into incident_count_deltas (source, incident_type, severity, status, n)
@@ -130,7 +122,6 @@ create trigger incidents_added_are_counted after insert on incidents
   referencing new table as added
   for each statement execute function count_added_incidents();
 
--- A change that does not move the incident to another count appends nothing.
 create function count_changed_incidents() returns trigger language plpgsql as $$
 begin
   insert into incident_count_deltas (source, incident_type, severity, status, n)

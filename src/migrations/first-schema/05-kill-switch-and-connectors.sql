@@ -15,8 +15,8 @@ create table kill_switch (
 );
 insert into kill_switch default values;
 
--- A deleted connector stays, without its secrets: actions refer to it, and only a first start finds no row at all.
--- unhealthy_reported_at: the time of the event about the failure. Null if there was none, or if the connector recovered since.
+-- A deleted connector keeps its row, without secrets: actions refer to it, and an empty table means a first start.
+-- unhealthy_reported_at: null if no event about a failure was sent, or if the connector has recovered since.
 create table connectors (
   id uuid constraint pk_connectors primary key,
   name text not null,

@@ -1,9 +1,10 @@
--- A pending action has a row of `work`, which says how far it is.
+-- A pending action has a row in the table work, which shows its progress.
 -- connector_id: the connector that executed the action.
--- playbook_run_id: no foreign key. The action keeps the id of its run after the run is deleted.
--- target_hash: SHA-256 of the normal form of the target, or of all parameters of a type without one.
--- authors: the people who wrote the playbook version of an automatic run or switched it on. They count as requesters.
--- reminded_at: the last time when approvers were reminded that the action expires soon.
+-- playbook_run_id: not a foreign key. The action keeps the id of its run after the run is deleted.
+-- target_hash: SHA-256 of the normal form of the target, or of all parameters if the action type has no target.
+-- authors: people who wrote the playbook version of an automatic run or switched that version on. They count as
+-- requesters.
+-- reminded_at: last time when approvers were reminded that the action expires soon.
 create table actions (
   id uuid constraint pk_actions primary key,
   incident_id uuid constraint fk_actions_incident references incidents (id),
@@ -46,7 +47,7 @@ create table actions (
   constraint ck_actions_rejection_code check (
     rejection_code is null or (rejection_code = 'expired' and status = 'rejected'))
 );
--- An action is rolled back once. A rollback that failed or was rejected may be requested again.
+-- An action can be rolled back once. If the rollback failed or was rejected, another rollback can be requested.
 create unique index uq_actions_rollback_of on actions (rollback_of) where status not in ('failed', 'rejected');
 create index ix_actions_rollbacks on actions (rollback_of) where rollback_of is not null;
 create index ix_actions_incident on actions (incident_id, id) where incident_id is not null;
@@ -67,7 +68,7 @@ end $$;
 create trigger actions_date_updates before insert or update on actions
   for each row execute function date_action_update();
 
--- Lanes of the work of actions: one for the calls of each connector, and one for questions about them.
+-- Each connector has two lanes: one for calls that execute actions, and one for questions about actions.
 create function add_lanes_of_connector() returns trigger language plpgsql as $$
 begin
   insert into work_lanes (lane, kind, places)
@@ -79,8 +80,9 @@ create trigger connectors_have_lanes after insert on connectors
 
 -- Protection against changes ----------------------------------------------------------------------
 
--- The action that runs is the action that was approved, and an action that ended never changes, for each writer.
--- Only an approval may change the level, and only to a higher one: an action shows the level that it was approved at.
+-- These rules hold for every writer: the executed action is the approved action, and an ended action never changes.
+-- Only an approval may change the level, and only to a higher level, because an action shows the level at which it was
+-- approved.
 create function keep_actions_as_requested() returns trigger language plpgsql as $$
 begin
   if (new.id, new.incident_id, new.action_type, new.parameters::text, new.requested_by, new.requested_at,
@@ -115,7 +117,7 @@ end $$;
 create trigger actions_stay_as_requested before update on actions
   for each row execute function keep_actions_as_requested();
 
--- The requester decides who may approve an action. A separate trigger, because few updates name these columns.
+-- These columns decide who may approve an action. A separate trigger, because few updates name these columns.
 create function keep_run_of_action() returns trigger language plpgsql as $$
 begin
   if (new.playbook_run_id, new.on_behalf_of, new.authors::text)
@@ -128,7 +130,7 @@ end $$;
 create trigger actions_keep_their_run before update of playbook_run_id, on_behalf_of, authors on actions
   for each row execute function keep_run_of_action();
 
--- Counts: each change appends a delta, and a fold sums the deltas up ------------------------------
+-- Counts: triggers append changes, and a later statement adds the changes to the totals -----------
 
 create table action_counts (
   status text collate "C" not null,

@@ -1,4 +1,4 @@
--- definition is json, not jsonb: people find their parameters in the order in which they wrote them.
+-- definition is json, not jsonb, because json keeps the order in which people wrote the parameters.
 create table playbooks (
   id uuid constraint pk_playbooks primary key,
   name text collate "C" not null,
@@ -17,7 +17,7 @@ create unique index uq_playbooks_name on playbooks (name) where deleted_at is nu
 create index ix_playbooks_created_at on playbooks (created_at, id) where deleted_at is null;
 create index ix_playbooks_auto_run on playbooks (name) where auto_run and enabled and deleted_at is null;
 
--- auto_run_by, trust_verdict_by: the principals who last set the flags, while the flags are set.
+-- auto_run_by, trust_verdict_by: principal who last set the flag. Null while the flag is not set.
 create table playbook_versions (
   playbook_id uuid not null constraint fk_playbook_versions_playbook references playbooks (id),
   version integer not null,
@@ -29,7 +29,7 @@ create table playbook_versions (
   trust_verdict_by text,
   constraint pk_playbook_versions primary key (playbook_id, version)
 );
--- A run uses the version that it started with, for days.
+-- A run uses the version with which it started, and a run can last for days. So a version must not change.
 create function refuse_change_of_playbook_version() returns trigger language plpgsql as $$
 begin
   raise exception 'A version of a playbook cannot change: % is refused', tg_op
@@ -38,12 +38,10 @@ end $$;
 create trigger playbook_versions_stay before update or delete or truncate on playbook_versions
   for each statement execute function refuse_change_of_playbook_version();
 
--- Runs --------------------------------------------------------------------------------------------
-
--- on_behalf_of: the person that caused the verdict of an automatic run.
--- incident: a copy from the start of the run, so that the run keeps its decisions while it waits.
--- classification: from the verdict that the run is based on. Empty without a verdict.
--- void: cancelled before any of its actions began. A later automatic run may replace it.
+-- on_behalf_of: the person who caused the verdict of an automatic run.
+-- incident: a copy from the start of the run, so that the decisions of the run stay the same while it waits.
+-- classification: from the verdict that caused the run. Empty without a verdict.
+-- void: the run was cancelled before any of its actions began. A later automatic run may replace it.
 create table playbook_runs (
   id uuid constraint pk_playbook_runs primary key,
   playbook_id uuid not null,
@@ -77,13 +75,11 @@ create index ix_playbook_runs_playbook_status on playbook_runs (playbook_id, sta
 create index ix_playbook_runs_incident on playbook_runs (incident_id, id) where incident_id is not null;
 create index ix_playbook_runs_starts on playbook_runs (playbook_id, starts_at) where starts_at is not null;
 create index ix_playbook_runs_status on playbook_runs (status, id);
--- At most one automatic run of each playbook version for an incident and a classification, however often its triage
--- ends and however often the event about that end is delivered. A run that did nothing does not count.
+-- At most one automatic run per version, incident and classification, even if events repeat. Void runs do not count.
 create unique index uq_playbook_runs_automatic
   on playbook_runs (incident_id, playbook_id, playbook_version, classification) where automatic and not void;
 
--- One row for each step that was reached. The primary key ensures that a step has only one action. Steps of several runs
--- may wait for the same action.
+-- The primary key ensures that a step has only one action. Steps of several runs may wait for the same action.
 create table playbook_run_steps (
   run_id uuid not null constraint fk_playbook_run_steps_run references playbook_runs (id),
   position integer not null,
@@ -105,7 +101,7 @@ create index ix_playbook_run_steps_action on playbook_run_steps (action_id);
 create index ix_playbook_run_steps_failed on playbook_run_steps (completed_at)
   where status = 'failed' and action_id is null;
 
--- Counts: each change appends a delta, and a fold sums the deltas up ------------------------------
+-- Counts: triggers append changes, and a later statement adds the changes to the totals -----------
 
 create table playbook_run_counts (
   playbook_id uuid not null,

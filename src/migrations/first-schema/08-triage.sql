@@ -1,4 +1,4 @@
--- A run is queued until it has ended. Meanwhile a row of work tells whether it is under way, and when it is tried again.
+-- The status is queued until the run ends. The row in the table work shows the progress and the next retry.
 create table triage_runs (
   id uuid constraint pk_triage_runs primary key,
   incident_id uuid not null constraint fk_triage_runs_incident references incidents (id),
@@ -30,8 +30,8 @@ create table triage_runs (
   constraint ck_triage_runs_verdict check ((verdict is not null) = (status = 'completed'))
 );
 create index ix_triage_runs_incident on triage_runs (incident_id, id);
--- An incident has one open run at a time: the database decides which of two requests is first.
+-- An incident has at most one open run: this index decides which of two concurrent requests is first.
 create unique index uq_triage_runs_open on triage_runs (incident_id) where status = 'queued';
--- The tokens of the last hour, for all replicas.
+-- For the sum of the tokens that all replicas used in the last hour.
 create index ix_triage_runs_tokens on triage_runs (tokens_at) where tokens_at is not null;
 create index ix_triage_runs_failed on triage_runs (id) where status = 'failed';

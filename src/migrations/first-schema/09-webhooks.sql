@@ -24,9 +24,7 @@ create table webhook_sources (
 );
 create index ix_webhook_sources_created_at on webhook_sources (created_at, source);
 
--- Events ------------------------------------------------------------------------------------------
-
--- body: the exact bytes. Null for a duplicate: the first receipt has the same bytes.
+-- body: the exact bytes. Null for a duplicate, because the first event has the same bytes.
 create table webhook_events (
   id uuid constraint pk_webhook_events primary key,
   source text collate "C" not null,
@@ -42,16 +40,15 @@ create table webhook_events (
   constraint ck_webhook_events_status check (
     status in ('queued', 'processed', 'duplicate', 'updated', 'failed'))
 );
--- Each filter is a range of an index in the order of ids, or a merge of one range for each status.
 create index ix_webhook_events_status on webhook_events (status, id);
 create index ix_webhook_events_source_status on webhook_events (source, status, id);
--- The latest failures of a source, however long ago the events were received.
+-- For the latest failures of a source, even if their events were received long ago.
 create index ix_webhook_events_failed on webhook_events (source, processed_at) where status = 'failed';
--- A sender that repeats an event that failed or is still queued gets the state of its first attempt.
+-- A sender may repeat an event that failed or is still queued. The sender then gets the state of the existing row.
 create unique index uq_webhook_events_unsettled on webhook_events (source, body_hash)
   where status in ('queued', 'failed');
 
--- Ids and contents of the events of senders: they show repetitions, however long ago the first event was.
+-- Keys and content hashes of events, to recognise a repetition even if the first event was long ago.
 create table webhook_seen_events (
   source text collate "C" not null,
   event_key bytea not null,
@@ -61,7 +58,7 @@ create table webhook_seen_events (
   constraint pk_webhook_seen_events primary key (source, event_key)
 );
 
--- Counts: each statement appends deltas, and a fold sums them up (docs/adr/0010) ------------------
+-- Counts: triggers append changes, later added to the totals (docs/adr/0010) ----------------------
 
 create table webhook_event_counts (
   source text collate "C" not null,

@@ -1,7 +1,8 @@
 -- audience: readers of the messages, from the definition of the type (channel-type.ts).
 -- former_secret: the previous secret, valid until former_secret_until.
--- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
--- unhealthy_reported_at: the time of the event about a long failure. Null if there was none, or if the channel recovered since.
+-- failures: failed attempts since the last delivery. failing_since: time of the first of these attempts.
+-- unhealthy_reported_at: time of the event about a long failure. Null if no event was sent, or if the channel has
+-- recovered since.
 create table notification_channels (
   id uuid constraint pk_notification_channels primary key,
   name text not null,
@@ -35,7 +36,7 @@ create table notification_channels (
 );
 create unique index uq_notification_channels_name on notification_channels (name) where deleted_at is null;
 
--- Each channel has a lane of work: 128 places for programs, and 2 for people, whose services take about a message a second.
+-- 128 places for programs, but 2 for people, because services for people accept about one message per second.
 create function keep_lane_of_channel() returns trigger language plpgsql as $$
 begin
   if new.deleted_at is null then
@@ -53,15 +54,16 @@ end $$;
 create trigger channels_have_lanes after insert or update of enabled, deleted_at on notification_channels
   for each row execute function keep_lane_of_channel();
 
--- Deliveries --------------------------------------------------------------------------------------
-
--- A pending delivery has a row of work, except one whose message was redelivered inside another message.
--- No foreign keys: each of them would lock a row of the channel in every transaction that writes an event.
--- position: order of insertion. expires_at: an attempt that fails later is the last one.
--- attempts: until the end, above 0 if the members of the message are fixed; the work counts the attempts.
+-- A pending delivery has a row in the table work, except a delivery whose message was redelivered inside another
+-- message.
+-- No foreign keys, because each would lock the row of the channel in every transaction that writes an event.
+-- position: order of insertion. expires_at: an attempt that fails after this time is the last attempt.
+-- attempts: while the delivery is pending, a value above 0 means that the members of its message are fixed. The table
+-- work counts the attempts.
 -- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
--- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
--- carried_by: the delivery whose message contains this one.
+-- group_key: deliveries with the same key can become one message.
+-- held_until: until this time, the delivery waits for similar deliveries.
+-- carried_by: the delivery whose message contains this delivery.
 create table notification_deliveries (
   id uuid constraint pk_notification_deliveries primary key,
   position bigint generated always as identity,
@@ -101,29 +103,27 @@ create function notification_urgency(type text, severity text) returns smallint 
     when type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval', 'action.expiring') then 0
     else coalesce(array_position(array['critical', 'high', 'medium', 'low'], severity), 2) end::smallint $$;
 
--- How long the later deliveries of a wave wait for the message of the first one.
+-- Maximum time that the later deliveries of a wave wait for the message of the first delivery.
 create function wave_limit(type text) returns interval language sql immutable as $$
   select case type when 'incident.created' then interval '30 seconds' else interval '2 minutes' end $$;
 
--- Each writer of events writes their deliveries with their work, in the same transaction: they commit with the change, and
--- many events of one statement cost one more statement. No content of an event may make the function fail, because the change would fail
--- with it.
---
--- A channel that was notified of an incident gets its later events, also after its severity was lowered.
--- A failed action has an event of its own, so channels for people do not get the event of its playbook step. A step that fails in
--- each run is reported to people once in 6 hours, and once more for critical incidents. The attention list has all failures.
--- One report can reopen an incident and raise its severity: the message about the reopening contains both.
---
--- The first new incident of a group in 10 minutes waits 2 seconds for the rest of its body, or not at all if it is
--- critical. After a message about the group the next incidents wait longer, so that a wave makes few messages; a critical
--- one waits 3 seconds. For people, the approvals that the runs of one playbook request wait 10 seconds, and a minute after
--- a message. Another approval of an action on mails waits 3 seconds, so that the message can say how many mails it would change.
---
--- A channel that takes new incidents from a severity on is also sent milder ones that are judged malicious. Channels for people
--- are also notified if an incident becomes malicious later, such as by a further report.
---
--- Each connection keeps the plan of its first event, when the table may be small or empty. So each look for other deliveries has the
--- order of one index, or a range in it, and PostgreSQL chooses that index without statistics.
+-- Adds the deliveries of events, with their rows in the table work, in the transaction of the events, so that they
+-- commit with the change. No content of an event may make the function fail, because the change would fail too.
+-- 
+-- A channel that was notified of an incident also gets its later events, even after its severity was lowered. A failed
+-- action has its own event, so channels for people do not get the event about its playbook step. A step that fails in
+-- each run is reported to people once in 6 hours. One report can reopen an incident and raise its severity: the message
+-- about the reopening contains both changes.
+-- 
+-- The first new incident of a group waits for the other incidents of the same request. After a message, the next
+-- incidents wait longer, so that a wave causes few messages. For people, approvals that the runs of one playbook
+-- request wait in the same way. Any other approval of an action on mails waits 3 seconds, so that the message can say
+-- how many mails the action would change.
+-- 
+-- A channel with a minimum severity is also notified of milder incidents that are judged malicious.
+-- 
+-- Each connection keeps the query plan of its first event, when the table may be empty. So each lookup of other
+-- deliveries follows the order of one index or reads a range of it, which PostgreSQL chooses without statistics.
 create function add_deliveries() returns trigger language plpgsql set enable_seqscan = off as $$
 declare
   lines text[];
@@ -223,7 +223,7 @@ begin
            min(coalesce(held_until, now())) over (
              partition by line order by position desc rows between unbounded preceding and 1 preceding) as wanted_at
       from (select *, channel_id || ' ' || left(coalesce(incident_id::text, subject_id), 100) as line from created) as named),
-  -- Holds the end of the last row of each line, so that the end sees the added rows (see the statement that adds work).
+  -- Locks the last row of each line: a transaction that ends this row waits, and then sees the added rows.
   before as materialized (
     select line, urgency from work
      where died_at is null and id = any(array(
@@ -234,7 +234,6 @@ begin
            where kind = 'notification' and line between added.line and added.line and died_at is null
            order by line desc, id desc limit 1) as last))
      order by id for key share),
-  -- The later deliveries of a wave wait to be taken into the message of the first one.
   added as (
     insert into work (kind, ref, lane, line, urgency, ready, due_at)
     select 'notification', placed.id, 'notification.' || channel_id, placed.line, turn,
@@ -258,8 +257,7 @@ begin
         from placed join before on before.line = placed.line group by before.line, before.urgency) as behind;
 
   if lines is null then return null; end if;
-  -- What has to go out before an added delivery becomes as urgent and is not held for longer. This is a statement of its
-  -- own, because the first one may have waited for the end of an attempt.
+  -- A separate statement, because the first statement may have waited for the end of an attempt.
   update work
      set urgency = least(work.urgency, earlier.turn),
          due_at = case when work.ready and work.urgency > earlier.turn then now()
@@ -288,7 +286,7 @@ end $$;
 create trigger domain_events_have_deliveries after insert on domain_events
   referencing new table as new_events for each statement execute function add_deliveries();
 
--- Counts: each change appends a delta, and a fold sums the deltas up ------------------------------
+-- Counts: triggers append changes, and a later statement adds the changes to the totals -----------
 
 create table notification_delivery_counts (
   channel_id uuid not null,

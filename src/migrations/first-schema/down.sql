@@ -1,5 +1,4 @@
--- Names everything that the migration creates, so that nothing of another owner in the same database is touched.
--- Sequences, indexes and triggers go with their tables, the trigger functions after them.
+-- Names every object of the migration, so that objects of other owners stay. Trigger functions go after the tables.
 drop table
   work, work_lanes, domain_events, idempotency_keys, secret_keys, write_probe, audit_log,
   audit_seals, audit_chain, audit_retired_keys, users, known_networks, api_keys, sessions, incidents,

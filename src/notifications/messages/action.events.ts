@@ -134,7 +134,7 @@ export const ACTION_EVENT_TYPES = {
   }),
 };
 
-/** The headline names the step. A path with dots would be defanged like a domain. */
+/** The headline already names the step. In the message, its path with dots would be defanged like a domain. */
 const OWN_PATH = /^steps\.\d+\.(?:parameters\.)?(?<place>\w+)(?:\.\w+)* at character \d+: /;
 
 const forIncident = (about: ActionData['incident']) =>

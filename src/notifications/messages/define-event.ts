@@ -1,10 +1,10 @@
 import type { Severity } from '../../incidents/incident.js';
 import type { DataType } from './event-data.js';
 
-/** Named values of a message. Each is plain text, and may come from an attacker. Empty values are omitted. */
+/** Named values of a message. Each value is plain text that may come from an attacker. Empty values are omitted. */
 export type Facts = Readonly<Record<string, string | undefined>>;
 
-/** Plain text for people. Channels escape and defang it for their receivers. */
+/** Plain text for people. Each channel escapes and defangs the text for its receiver. */
 export interface Words {
   readonly headline: string;
   /** Subject of the event, such as a title. Channels show the subject in the headline, after the severity. */
@@ -14,24 +14,20 @@ export interface Words {
   readonly url?: string;
 }
 
-/** Changes of PagerDuty alerts, in their order, with the key of each alert. */
+/** Changes of PagerDuty alerts, in the order of sending. Each value is the key of an alert. */
 export type Alerts = Readonly<Partial<Record<'trigger' | 'acknowledge' | 'resolve', string>>>;
 
 /** Event that channels send. A change that breaks receivers needs a new event name. */
 export interface EventDefinition<Data> {
   readonly description: string;
   readonly data: DataType<Data>;
-  /** True if channels for people receive the event by default, because people may have to act. */
+  /** True if channels for people receive the event by default, because it may require an action by people. */
   readonly forPeople?: true;
   /** Severity of the PagerDuty alert if the event has no incident. Default: medium. */
   readonly severity?: Severity;
-  /** True if messages have no link to a page. */
   readonly hasNoPage?: true;
   words(data: Data): Words;
-  /**
-   * An approval has its own alert, to page people who have acknowledged the incident. Only a change by a person acknowledges an
-   * alert, because PagerDuty pages nobody for an acknowledged alert.
-   */
+  /** Each approval has its own alert, and only people acknowledge: PagerDuty pages nobody about acknowledged alerts. */
   alerts(data: Data, eventId: string): Alerts;
 }
 

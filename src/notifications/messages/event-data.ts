@@ -10,9 +10,8 @@ import {
 } from '../../platform/validation/fields.js';
 import type { Delivery } from '../delivery.js';
 
-/* Fields of event data: each describes itself in the contract, and reads its value from the domain event. */
+/* Fields of event data. Each field defines its schema in the contract, and reads its value from the domain event. */
 
-/** Domain event of a delivery, with the data for its message. */
 export interface SourceEvent extends Pick<
   Delivery,
   'event_id' | 'occurred_at' | 'subject_id' | 'payload' | 'incident_id'
@@ -27,7 +26,7 @@ interface DataField<Value> {
   readonly decorate: (options: FieldOptions) => PropertyDecorator;
   readonly description?: string;
   readonly optional?: true;
-  /** Default: the field of the domain event with the same name. */
+  /** Reads the value. Default: reads the field of the domain event with the same name. */
   readonly from?: Read<Value>;
 }
 
@@ -115,7 +114,7 @@ export const apiUrl = (kind: (typeof LINKED)[number], idOf = subjectOf) =>
     ),
   );
 
-/** Page of the first object of `data` (platform/docs/browser/linked.mjs). The id is in the query: the login drops a fragment. */
+/** Returns the page of the first object in `data`. The id is in the query, because the login page drops fragments. */
 export function pageUrl(publicUrl: string | undefined, data: object): string | undefined {
   const linked = Object.entries<{ readonly id: string }>({ ...data }).flatMap(([name, about]) => {
     const kind = LINKED.find((one) => one === name || one === `notification_${name}`);

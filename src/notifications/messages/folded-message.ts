@@ -4,10 +4,10 @@ import type { ActionData } from './action.events.js';
 import type { Words } from './define-event.js';
 import type { EventIncident } from './incident.events.js';
 
-/** Current state, which may be newer than the events of the message. */
+/** Current state of incidents and actions, which may be newer than the events of the message. */
 export interface PresentState {
   readonly incidents: ReadonlyMap<string, IncidentState>;
-  /** Effects of the waiting actions, if known. */
+  /** Actions that wait for approval, with the text of their preview if there is one. */
   readonly waiting: ReadonlyMap<string, string | undefined>;
 }
 
@@ -25,10 +25,7 @@ interface Approval extends ActionData {
   readonly effect?: string;
 }
 
-/**
- * Combines new incidents of a source, incidents with a new malicious verdict, or approvals that a playbook requests. The worst
- * incident comes first. The first message is the carrier: receivers recognize a copy by its event id.
- */
+/** Combines similar messages, the worst incident first. Receivers recognize a copy by the first event id. */
 export function foldedMessage(
   messages: readonly [Message, ...Message[]],
   present: PresentState,
@@ -96,7 +93,7 @@ function approvalMessage(carrier: Message, open: readonly [Approval, ...Approval
       [action_type, target, ...(effect ? [`(${effect})`] : [])].join(' '),
     );
     const about = [some[0]!.incident?.severity, some[0]!.incident?.title].filter(Boolean);
-    // The incident comes last, because long values are cut.
+    // The incident comes last, because the end of a long value is cut off.
     return [name, [targets.join(', '), about.join(': ')].filter(Boolean).join(' - ')];
   });
   const words = {
@@ -124,7 +121,7 @@ function incidentIn(message: Message, { incidents }: PresentState): JudgedIncide
   return [{ message, incident, classification, end }];
 }
 
-/** Omits approvals that were decided in the meantime. */
+/** Returns nothing if the approval was decided in the meantime. */
 function approvalIn(message: Message, { waiting }: PresentState): Approval[] {
   const { type, data } = message.event;
   if (type !== 'action.pending_approval' && type !== 'action.expiring') return [];
@@ -138,7 +135,6 @@ const isMalicious = ({ classification, end }: JudgedIncident): boolean =>
 const rankOf = ({ severity }: Message): number => (severity ? SEVERITIES.indexOf(severity) : -1);
 const bySeverity = (one: Message, other: Message): number => rankOf(other) - rankOf(one);
 
-/** Sorts incidents: open before resolved or deleted, then malicious before others, then by severity, newest first. */
 function worstFirst(one: JudgedIncident, other: JudgedIncident): number {
   return (
     Number(Boolean(one.end)) - Number(Boolean(other.end)) ||

@@ -48,7 +48,7 @@ export const INCIDENT_EVENT_TYPES = {
         Changed: data.changed.join(', ') || 'its tool reported more',
         'Updated by': data.updated_by,
       }),
-    // Changes that page people have separate events.
+    // No alert: all changes that must page people also have a separate event.
     alerts: () => ({}),
   }),
 
@@ -73,7 +73,7 @@ export const INCIDENT_EVENT_TYPES = {
         'Changed by': changed_by,
       });
     },
-    // Only people lower severities. `trigger` would reopen an alert that a person resolved in PagerDuty.
+    // Only people lower a severity, so this acknowledges. `trigger` would reopen an alert resolved in PagerDuty.
     alerts: (data) =>
       severityRises(data.previous_severity, data.incident.severity)
         ? ifOpen(data.incident, 'trigger')
@@ -189,7 +189,7 @@ function wordsAbout(about: EventIncident, heading: string, more: Facts = {}): Wo
 
 const keyOf = ({ id }: EventIncident): string => `incident:${id}`;
 
-/** A resolved incident pages nobody, because no later event would resolve its alert. */
+/** Returns no alert for a resolved incident, because no later event would resolve that alert. */
 function ifOpen(about: EventIncident, change: keyof Alerts): Alerts {
   return about.status === 'resolved' ? {} : { [change]: keyOf(about) };
 }

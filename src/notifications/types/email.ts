@@ -68,7 +68,7 @@ function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   };
 }
 
-/** Errors of the login, the sender or all recipients are retried, because an administrator may correct the configuration. */
+/** Errors about login, sender or all recipients lead to a retry: an administrator may correct the configuration. */
 function mailOutcome(
   { code, text, rejected = [], isOfMessage = false }: MailReply,
   redactor: AnswerRedactor,

@@ -38,7 +38,7 @@ export const pagerDuty = defineChannel({
       default: 'https://events.pagerduty.com',
     }),
   }),
-  /** Includes the events that resolve alerts. */
+  /** Includes events that only resolve alerts. */
   defaultEvents: [
     ...EVENTS_FOR_PEOPLE,
     'incident.resolved',
@@ -86,7 +86,7 @@ function readAnswer(answer: OutboundAnswer): Outcome {
   if (outcome.kind === 'delivered' && answer.status !== 202) {
     return { kind: 'failed', why: 'The response is not a response of PagerDuty.' };
   }
-  // The event is valid, and an administrator may set another key.
+  // The event itself is valid, so the delivery is retried: an administrator may set another key.
   if (outcome.kind === 'refused' && /routing[ _]key/i.test(answer.text)) {
     return { kind: 'failed', why: 'PagerDuty does not accept the routing key.' };
   }

@@ -4,7 +4,6 @@ import { defineHook, outcomeOf } from '../channel-type.js';
 import type { Outcome } from '../delivery.js';
 import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
-/** Limits of Slack: characters of a header, fields of a section. */
 const MAX_HEADER = 150;
 const MAX_FIELDS = 10;
 
@@ -16,11 +15,7 @@ export const slack = defineHook({
   read: readAnswer,
 });
 
-/**
- * Builds the message from blocks. Third-party text is always `plain_text`, in which Slack ignores mrkdwn, and escaped, so that
- * it contains no mention and no link. Only the link of the service is mrkdwn.
- * https://docs.slack.dev/reference/block-kit/blocks, https://docs.slack.dev/messaging/formatting-message-text
- */
+/** Third-party text is `plain_text`, without links and mentions: https://docs.slack.dev/reference/block-kit/blocks */
 function slackMessage(message: Message): object {
   const { headline, facts, request, url } = shownWords(message);
   const fields = facts.map(({ name, value }) => plain(`${name}\n${value}`));
@@ -48,7 +43,7 @@ function plain(text: string) {
   return { type: 'plain_text', text: slackText(text), emoji: false };
 }
 
-/** Encodes `|`, because `URL` only encodes `<` and `>`. */
+/** Also encodes `|`, which would end the address in a Slack link. `URL` encodes only `<` and `>`. */
 function link(url: string): object {
   const address = slackText(new URL(url).href).replaceAll('|', '%7C');
   return { type: 'mrkdwn', text: `<${address}|${LINK_TEXT}>`, verbatim: true };

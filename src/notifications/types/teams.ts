@@ -14,10 +14,7 @@ export const teams = defineHook({
   read: readAnswer,
 });
 
-/**
- * Builds an Adaptive Card. All text is in `TextRun`, which has no Markdown, unlike TextBlock and FactSet. So third-party text
- * cannot create a link, a list or an image. https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
- */
+/** Uses TextRun, which has no Markdown: https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features */
 function teamsMessage(message: Message): object {
   const { headline, facts, request, url } = shownWords(message);
   const content = {
@@ -41,21 +38,21 @@ function line(...inlines: readonly object[]): object {
   return { type: 'RichTextBlock', inlines };
 }
 
-/** Escapes `{{DATE(…)}}` and templates `${…}`, which cards evaluate. */
+/** Changes texts that cards would evaluate: `{{DATE(…)}}` and templates `${…}`. */
 function run(text: string) {
   const inert = text.replace(/\{(?=\{)/g, '{ ').replaceAll('${', '$ {');
   return { type: 'TextRun', text: inert };
 }
 
-/** A workflow that accepts the message responds with 202, even if Teams does not show the card. */
+/** Status 202 means only that the workflow accepted the message, even if Teams does not show the card. */
 function readAnswer(answer: OutboundAnswer): Outcome {
   const outcome = outcomeOf(answer);
-  // The page of a proxy, or the text with which a Microsoft 365 connector reports a failure with status 200.
+  // The page of a proxy, or the text with which a Microsoft 365 connector reports a failure despite status 200.
   if (outcome.kind === 'delivered' && answer.body.length > 0 && answer.json === undefined) {
     return { kind: 'failed', why: 'The response is text, and not a response of a workflow.' };
   }
   const { error } = (answer.json ?? {}) as { readonly error?: { readonly code?: unknown } | null };
-  // The message is valid, and an administrator may turn on the workflow.
+  // The message itself is valid, so the delivery is retried: an administrator may turn on the workflow.
   if (outcome.kind === 'refused' && error?.code === 'WorkflowTriggerIsNotEnabled') {
     return { kind: 'failed', why: 'The workflow is turned off.' };
   }

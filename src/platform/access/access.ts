@@ -25,7 +25,7 @@ export const Public = () => Allow('public');
 
 export const Page = () => Allow('page');
 
-/** Returns the access that the handler or its controller declares. Without a declaration, everybody is rejected. */
+/** Returns the access of the handler or its controller. Without a declared access, all requests are rejected. */
 export function accessOf(context: ExecutionContext): Access | undefined {
   const own: unknown = Reflect.getMetadata(ACCESS, context.getHandler());
   return (own ?? Reflect.getMetadata(ACCESS, context.getClass())) as Access | undefined;

@@ -24,7 +24,7 @@ export function highestRole(required: readonly (Role | undefined)[]): Role {
   return ROLES.findLast((role) => required.includes(role)) ?? ROLES[0];
 }
 
-/* SQL form of the role order. Arguments are SQL expressions: a column, a parameter or a subquery in parentheses. */
+/* Role order as an SQL array. The functions below take a column, a parameter or a subquery in parentheses. */
 
 const ORDER = `array[${ROLES.map((role) => `'${role}'`).join()}]`;
 const rankSql = (role: string): string => `array_position(${ORDER}, ${role})`;

@@ -12,7 +12,7 @@ interface IpRange extends IpAddress {
   readonly bits: number;
 }
 
-/** IPv6 ranges that embed an IPv4 address, and the index of the first byte of the IPv4 address. */
+/** IPv6 ranges whose addresses embed an IPv4 address, with the index of the first byte of that IPv4 address. */
 const CARRIERS = [
   // NAT64 (RFC 6052)
   { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), firstByte: 12 },
@@ -22,11 +22,7 @@ const CARRIERS = [
   { range: ipaddr.IPv6.parseCIDR('2002::/16'), firstByte: 2 },
 ];
 
-/**
- * Parses an address and every IPv4 address that it embeds: a gateway may translate `64:ff9b::a00:1` or `2002:a00:1::`
- * to 10.0.0.1. Returns `undefined` if the text is not an address. Node validates the text, because ipaddr.js also
- * accepts `127.1`, `0x7f.1` and `010.0.0.1`, which programs interpret differently.
- */
+/** Also returns embedded IPv4 addresses, to which a gateway may translate. Node rejects texts such as `127.1`. */
 export function readIpAddress(
   text: string,
 ): { readonly address: IpAddress; readonly embedded: readonly IpAddress[] } | undefined {
@@ -34,7 +30,6 @@ export function readIpAddress(
   if (isIPv4(withoutZone)) return { address: ipv4(withoutZone), embedded: [] };
   if (!isIPv6(withoutZone)) return undefined;
   const address = parseIpv6(withoutZone);
-  // The socket of a mapped address connects to the IPv4 address.
   if (address.isIPv4MappedAddress()) {
     return { address: ipv4(address.toIPv4Address().toString()), embedded: [] };
   }

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { BlockList } from 'node:net';
 import { type IpAddress, readIpAddress, readIpRange } from './ip-address.js';
 
-/** Cloud metadata services, which hand out credentials: AWS, Azure, Google, Alibaba, Oracle, containers. */
+/** Cloud metadata services, which give credentials to callers: AWS, Azure, Google, Alibaba, Oracle, containers. */
 const METADATA = [
   '169.254.169.254',
   '169.254.169.253',
@@ -43,10 +43,9 @@ export function targetRules(allowed: readonly string[]): TargetRules {
 const PRIVATE_NAME =
   /^[^.]+\.?$|\.(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc|test)\.?$/i;
 
-/** Rules without the exceptions of a site: a private network is private even if the site allows requests to it. */
 const rulesWithoutExceptions = targetRules([]);
 
-/** True for an address that is not public, or a name that public DNS does not resolve. `host` as for Targets. */
+/** True for an address that is not public, or a name that public DNS does not resolve. `host` is a host of Targets. */
 export function isPrivateHost(host: string): boolean {
   const literal = literalIn(host);
   return literal ? rulesWithoutExceptions(literal) !== undefined : PRIVATE_NAME.test(host);

@@ -7,14 +7,14 @@ export interface LoopOptions {
   readonly task: string;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly pauseMs: number;
-  /** Minimum pause after each call, even if woken. A longer call has a longer pause, to batch more items. */
+  /** Minimum pause, even after a wake-up. A longer call has a longer pause, so that the next call gets more items. */
   readonly restMs?: number;
 }
 
 const LONGEST_REST_MS = 100;
 const REST_AFTER_FAILURE_MS = 100;
 
-/** Calls `work` after each pause and after each wake-up, but never concurrently. */
+/** Calls `work` after each pause and after each wake-up. Two calls never run at the same time. */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;
   private underWay: Promise<void> | undefined;
@@ -77,7 +77,7 @@ export class BackgroundLoop {
   }
 }
 
-/** Logs a failure of background work. An unavailable database is only a warning: it is not a fault of the work. */
+/** If the database is unavailable, logs only a warning, because the work is not at fault. */
 export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): void {
   if (isDatabaseUnavailable(error)) {
     log.warn(`${task} waits for the database: ${(error as Error).message}`);

@@ -11,11 +11,7 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Combines single rows that arrive together into one statement: twice the throughput, and no added latency for a single
- * row. A rejected batch is retried row by row, so only the faulty row fails; a batch with an unknown outcome is never
- * sent again.
- */
+/** Combines rows in one statement. A rejected batch is retried row by row, a batch with unknown outcome is not. */
 export class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private underWay = 0;
@@ -63,7 +59,6 @@ export class Batcher<Item, Result> {
 
   private async runTogether(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
-      // In the trace of the first caller that has one.
       const span = batch.find((one) => one.span)?.span;
       const results = await inSpan(span, () => this.runBatch(batch.map(({ item }) => item)));
       if (results.length !== batch.length) {
@@ -80,10 +75,7 @@ export class Batcher<Item, Result> {
   }
 }
 
-/**
- * Returns a function that runs `work`, one run at a time. Calls during a run share the next run, which sees everything
- * that happened before these calls.
- */
+/** Never runs `work` twice at the same time. Calls during a run share the next run, which begins after these calls. */
 export function sharedRuns<T>(work: () => Promise<T>): () => Promise<T> {
   const runs = new Batcher<undefined, T>(
     async (calls) => {

@@ -1,4 +1,4 @@
-/** Returns the result of `work`, or of `late` after `ms`. `late` may throw. Late work is not stopped. */
+/** If `work` takes longer than `ms`, returns the result of `late`, which may throw. Does not stop `work`. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   const { promise, resolve } = Promise.withResolvers<typeof TIME_IS_UP>();
   const timer = setTimeout(resolve, ms, TIME_IS_UP).unref();
@@ -12,7 +12,7 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 
 const TIME_IS_UP = Symbol('time is up');
 
-/** Returns the result of `work`. If the signal aborts first, throws its reason and does not wait for `work`. */
+/** If the signal aborts first, throws the reason of the signal and does not wait for `work`. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const over = Promise.withResolvers<never>();
   const end = () => over.reject(signal.reason as Error);
@@ -25,7 +25,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
   }
 }
 
-/** Calls `work` with a signal that aborts with `signal` or after `ms`. AbortSignal.timeout would stay in memory. */
+/** The signal for `work` aborts with `signal` or after `ms`. AbortSignal.timeout would stay in memory. */
 export async function withDeadline<T>(
   ms: number,
   signal: AbortSignal,

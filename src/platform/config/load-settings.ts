@@ -42,7 +42,6 @@ function read(variable: string, given: string, parse: (text: string) => unknown)
   }
 }
 
-/** Returns a warning if other machines can reach the service but the settings name no proxy. */
 export function exposureWarning({
   host,
   trustProxy,

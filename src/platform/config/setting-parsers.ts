@@ -16,7 +16,6 @@ import { shownStart } from '../text.js';
 import { readIpRange } from '../addresses/ip-address.js';
 import { isPrivateHost } from '../addresses/target-rules.js';
 
-/** Parses one environment variable. `read` throws an Error whose message states the expected format. */
 export interface Parser<T> {
   readonly read: (text: string) => T;
   /** Value if the variable is unset or empty; `undefined` for an optional variable. */
@@ -55,7 +54,7 @@ function number(fallback: number, min: number, max: number, pattern: RegExp, kin
   });
 }
 
-/** Rejects other words, so that a typo does not count as false. */
+/** Rejects other words, so that a misspelt word does not count as false. */
 export function flag(fallback: boolean): Parser<boolean> {
   return parser(fallback, (value) => {
     const on = { true: true, on: true, false: false, off: false }[value];
@@ -128,7 +127,7 @@ function isPattern(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Rejects a pattern that can match nothing: the pattern would protect nothing, and nobody would notice. */
+/** Rejects a pattern that cannot match anything. Such a pattern would protect nothing, and nobody would notice. */
 function requireUseful(list: ProtectedList, pattern: string): void {
   const problem = patternProblem(list, pattern);
   if (problem === undefined) return;
@@ -166,7 +165,7 @@ export function chosenProvider(settings: {
   return settings.databaseUrl === undefined ? 'rules' : 'none';
 }
 
-/** The service appends a path. Requests contain the key and incidents, so http is rejected for public hosts. */
+/** Rejects http for public hosts, because requests contain the key and incidents. */
 export function modelAddress(fallback: string): Parser<string> {
   return parser(fallback, (given) => {
     const url = URL.parse(given);

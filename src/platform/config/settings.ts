@@ -16,7 +16,7 @@ import {
 const MINUTE = 60_000;
 const perMinute = (fallback: number) => integer(fallback, 0, 1_000_000_000);
 
-/** `databaseUrl` is the environment variable `DATABASE_URL`. `.env.example` describes every setting. */
+/** Names of the settings: `databaseUrl` is the variable `DATABASE_URL`. `.env.example` describes every setting. */
 const SETTINGS = {
   port: integer(3000, 0, 65_535),
   host: text('127.0.0.1'),

@@ -1,15 +1,13 @@
-// SQL: a list is one statement with its exact total, whose text PostgreSQL must be able to plan as index ranges.
+// SQL: one statement reads a page and its exact total. PostgreSQL must be able to plan it as ranges of indexes.
 import type { Statement, Statements } from '../database/statements.js';
 import { endIdBefore, endMs, firstIdAfter, wholeMs } from '../ids.js';
 import { type Page, type PageRequest, sortField, type SortWord } from '../paging/page.js';
 
 type Direction = 'asc' | 'desc';
 
-/** Collects the values of a statement while its text is built. */
 export class StatementValues {
   readonly all: unknown[] = [];
 
-  /** Returns the SQL parameter for the value. */
   add(value: unknown, type: string): string {
     return `$${this.all.push(value)}::${type}`;
   }
@@ -18,11 +16,7 @@ export class StatementValues {
 const where = (conditions: readonly string[]): string =>
   conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 
-/*
- * Counts keep exact totals cheap. Triggers append a delta (+1 or -1) to `<name>_count_deltas` for each inserted,
- * changed or deleted row. The fold adds the deltas to the sums in `<name>_counts`. A list reads the sums plus the
- * remaining deltas in one statement, so its total is always exact.
- */
+/* Triggers append count changes, and `foldCounts` moves them to the totals. A list sums both for an exact total. */
 
 export function countOf(counts: string, conditions: readonly string[]): string {
   const sumOf = (table: string) => `(select coalesce(sum(n), 0) from ${table}${where(conditions)})`;
@@ -31,10 +25,9 @@ export function countOf(counts: string, conditions: readonly string[]): string {
 
 const DELTAS_PER_FOLD = 10_000;
 
-/** The folds of all lists. */
 const folds: Statement[] = [];
 
-/** Adds the existing deltas to the sums, in batches. Folds may overlap: each delta is deleted once. */
+/** Works in batches. Concurrent calls are safe, because each count change is deleted once. */
 export async function foldCounts(statements: Statements): Promise<void> {
   for (const fold of folds) {
     let folded = DELTAS_PER_FOLD;
@@ -44,7 +37,6 @@ export async function foldCounts(statements: Statements): Promise<void> {
   }
 }
 
-/** Statement that adds the oldest deltas, at most $1, to the sums, deletes these deltas, and returns their number. */
 function foldOf(counts: string, columns: string): Statement {
   const [sums, deltas] = [`${counts}_counts`, `${counts}_count_deltas`];
   return {
@@ -62,18 +54,16 @@ function foldOf(counts: string, columns: string): Statement {
 }
 
 interface ListStatement {
-  /** Common table expressions for `ids`. */
   readonly ctes?: readonly string[];
   readonly total: string;
-  /** Query for the ids of the page. It may use the table `total`. */
   readonly ids: string;
-  /** Columns of each row, including those in `order`. */
+  /** Columns of each row. They must include the columns in `order`. */
   readonly columns: string;
   readonly table: string;
   readonly order: string;
 }
 
-/** Statement that returns each row of the page with the total. A page past the end is one row without an id. */
+/** For a page past the end, the statement returns one row with the total but without an id. */
 export const listStatement = ({ ctes = [], total, ids, columns, table, order }: ListStatement) => `
 with ${[
   ...ctes,
@@ -109,7 +99,6 @@ export function pageOf<Row extends object>(rows: readonly (Row & WithTotal)[]): 
   return { total: Number(first.total), items: isEmpty ? [] : rows };
 }
 
-/** Column for a field of `sort`. */
 interface SortColumn {
   readonly column: string;
   readonly unique?: true;
@@ -122,10 +111,7 @@ interface OrderTerm extends SortColumn {
   readonly direction: Direction;
 }
 
-/**
- * Returns the columns of a sort order. Rows with equal values are ordered by id, in the direction of the last field.
- * Omits fields after a unique column, because they have no effect.
- */
+/** Rows with equal values are ordered by id. Omits fields after a unique column, because they have no effect. */
 function orderOf<Field extends string>(
   words: readonly SortWord<Field>[],
   columns: Readonly<Record<Field, SortColumn>>,
@@ -142,7 +128,6 @@ function orderOf<Field extends string>(
 const columnsOf = (order: readonly OrderTerm[]): string =>
   [...new Set([...order.map(({ column }) => column), BY_ID.column])].join(', ');
 
-/** Nulls come last in both directions. */
 const orderBy = (order: readonly OrderTerm[]): string =>
   order
     .map(({ column, direction, nullable }) =>
@@ -154,29 +139,24 @@ const within =
   (table: string) =>
   (term: OrderTerm): OrderTerm => ({ ...term, column: `${table}.${term.column}` });
 
-/** Adds the value of a filter to the statement and returns its condition. */
 type FilterSql = (value: never, values: StatementValues) => string;
 
 interface CountedList<Counted extends string, Other extends string, Field extends string> {
   readonly table: string;
   readonly columns: string;
-  /** Condition of every list, such as `deleted_at is null`. */
   readonly where?: string;
-  /** Prefix of the tables with the counts. */
   readonly counts: string;
-  /** Columns of the counts, in their order in indexes. */
+  /** Columns that have stored counts, in the order that the indexes use. */
   readonly counted: Readonly<Record<string, CountedColumn<Counted>>>;
-  /** Filters on columns without counts. Each request counts the matching rows. */
+  /** Filters on columns without stored counts. A request with such a filter counts the matching rows. */
   readonly filters?: Readonly<Record<Other, FilterSql>>;
   readonly sorts: Readonly<Record<Field, SortColumn>>;
 }
 
 interface CountedColumn<Filter> {
-  /** Name of the filter that chooses values of the column. */
   readonly filter: Filter;
-  /** PostgreSQL type of the values. */
   readonly type: string;
-  /** A counted column that each index with this column also has. */
+  /** Another counted column, which each index with this column contains. */
   readonly with?: string;
 }
 
@@ -205,16 +185,15 @@ export const before =
   (time: string, values) =>
     `${column} < ${values.add(new Date(endMs(time)), 'timestamptz')}`;
 
-/** The id begins with the time of creation. */
+/** Compares ids, because an id begins with the time of creation. */
 export const createdAfter: FilterSql = (time: string, values) =>
   `id >= ${values.add(firstIdAfter(time), 'uuid')}`;
 export const createdBefore: FilterSql = (time: string, values) =>
   `id < ${values.add(endIdBefore(time), 'uuid')}`;
 
-/** Maximum number of named statements of a list. Every connection keeps the plans of all of them. */
+/** Maximum number of named statements per list. Every connection keeps the plans of all named statements. */
 const MOST_NAMES = 200;
 
-/** Returns a function that makes the statement for a page of the list, with the exact total. */
 export function countedList<
   Counted extends string,
   Field extends string,
@@ -236,7 +215,7 @@ export function countedList<
       const { filter, type } = counted[name]!;
       return anyOf(name, type)([request[filter]].flat() as never, values);
     });
-    // Hidden from the planner, which would expect ten values of an unknown array and never keep a plan.
+    // `coalesce` hides the condition: the planner would expect ten values in an array and never keep a plan.
     const hidden = matching.map((condition) => `coalesce(${condition}, false)`);
     const others = filters.flatMap(([name, sql]) =>
       request[name] === undefined ? [] : [sql(request[name] as never, values)],
@@ -244,7 +223,7 @@ export function countedList<
     const conditions = [...always, ...matching, ...others];
     const order = orderOf(sort, sorts);
     const most = offset + take;
-    // A page past the end reads no rows.
+    // For a page past the end, the statement reads no rows.
     const isReached = `(select total from total) > ${offset}`;
     const groupedBy = order.slice(
       0,
@@ -266,7 +245,7 @@ export function countedList<
       ctes = [either.dated];
       from = `${either.all} where ${isReached} order by ${orderBy(order)}`;
     }
-    // Limits are literals: for a parameter, the planner would expect a tenth of the table.
+    // Limits are literals, not parameters: with a parameter, the planner would expect a tenth of the table.
     const text = listStatement({
       ctes,
       total:
@@ -291,17 +270,12 @@ export function countedList<
     return name;
   }
 
-  /** Returns these columns and the columns that their indexes also have, in the order of the indexes. */
   function groupsOf(wanted: readonly string[]): string[] {
     const all = new Set(wanted.flatMap((name) => [name, counted[name]!.with ?? name]));
     return Object.keys(counted).filter((name) => all.has(name));
   }
 
-  /**
-   * Joins each combination of counted values with its first ids, which are one section of an index. `order by` names
-   * the leading column, and `any` hides that the column is constant, so that PostgreSQL cannot scan the primary key for
-   * values that it estimates to be frequent.
-   */
+  /** `order by` names the leading column, and `any` hides that it is constant, so no plan scans the primary key. */
   function firstOfEach(
     groups: readonly string[],
     matching: readonly string[],
@@ -325,7 +299,7 @@ export function countedList<
         order by ${orderBy(by)} limit ${most}) as first`;
   }
 
-  /** For a sort by a nullable time: the rows with a time, and the rows without a time if the page needs them. */
+  /** For a nullable sort time: reads the rows without a time only if the page needs them. */
   function datedAndUndated(
     order: readonly OrderTerm[],
     conditions: readonly string[],

@@ -7,7 +7,7 @@ const ADVISORY_CALL = /pg_\w*advisory\w*\(([^)]*)\)/g;
 const BY_NAME = /^\$\{AdvisoryLock\.\w+\}(?:$|, )/;
 const NAME = /\bAdvisoryLock\.(\w+)/g;
 
-/** Calls without a number of the enum, by file. */
+/** Lock calls that use no member of the enum AdvisoryLock, by file. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
   'actions/duplicate-actions.ts': 'target',
   'platform/idempotency/idempotency.ts': '$1::bigint',

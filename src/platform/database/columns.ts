@@ -4,13 +4,12 @@ import { type ColumnType, type ValueTransformer, Column, getMetadataArgsStorage 
 export const XID8 = 'xid8' as string as ColumnType;
 export const PG_SNAPSHOT = 'pg_snapshot' as string as ColumnType;
 
-/** Transformer for non-null bigint columns, which node-pg returns as text. */
 export const AS_BIGINT: ValueTransformer = {
   from: (text: string) => BigInt(text),
   to: (value: bigint) => String(value),
 };
 
-/** Times of creation, change and deletion. A deleted row is kept, because other rows refer to it. */
+/** Times of creation, change and deletion. The row of a deleted object stays, because other rows refer to it. */
 export abstract class RowTimes {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly created_at: Date;

@@ -3,16 +3,15 @@ import type { Settings } from '../config/settings.js';
 import { codeOf, type Span, beginSpan, presentSpan } from '../tracing/tracing.js';
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 
-/** Time after the statement timeout at which the client aborts: a hanging server does not enforce the timeout. */
+/** The client aborts this long after the statement timeout, which a hanging server does not enforce. */
 const READ_GRACE_MS = 1_000;
 
-/** Names in pg_stat_activity. A restore looks for connections of the service. */
+/** Application names in pg_stat_activity. A restore uses them to find connections of the service. */
 export const SERVICE = 'incident-triage-service';
 export const COMMAND = 'incident-triage-command';
 
 export interface TimeLimits {
   readonly statementMs: number;
-  /** Maximum wait of a request for a free connection. */
   readonly connectMs: number;
 }
 
@@ -32,39 +31,37 @@ export function connectionOptions(
     statement_timeout: statementMs,
     query_timeout: statementMs + READ_GRACE_MS,
     idle_in_transaction_session_timeout: statementMs,
-    // Statements are short, and JIT compilation takes far longer. With the default of random_page_cost, for spinning disks, a
-    // plan reads small tables whole, and does so until the next analysis of the tables, which may have grown.
+    // JIT takes longer than the short statements. The default page cost makes plans read whole tables that have grown.
     options: '-c jit=off -c random_page_cost=1.1',
     keepAlive: true,
     idleTimeoutMillis: 30_000,
-    // After a failover the host name may resolve to another server.
+    // Connections are replaced, because the host name may resolve to another server after a failover.
     maxLifetimeSeconds: 600,
   };
 }
 
-/** Options for migrations and commands: few connections and no time limit, because a large table may take long. */
+/** For migrations and commands. No time limit, because a change of a large table may take long. */
 export function patientConnection(url: string, application_name: string): PoolConfig {
   return { connectionString: withLibpqMeaning(url), application_name, max: 2 };
 }
 
-/** Gives `sslmode` the meaning that it has in libpq; node-pg alone is stricter than operators expect. */
+/** Gives `sslmode` the meaning that it has in libpq. Its meaning in node-pg is stricter than operators expect. */
 function withLibpqMeaning(url: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set('uselibpqcompat', 'true');
   return parsed.toString();
 }
 
-/** Message of node-pg after `query_timeout`. */
 const HUNG = 'Query read timeout';
 
-/** Closes its connection if the server hangs (node-pg ends only the query) or became a read-only standby. */
+/** Closes itself if the server hangs (node-pg ends only the query), or if the server became a read-only standby. */
 export class ServiceClient extends Client {
   private latest: Promise<unknown> = Promise.resolve();
   private underWay = 0;
 
   constructor(config?: PoolConfig) {
     super(config);
-    // A connection that breaks while the pool hands it out has no other listener, and the event would end the process.
+    // While the pool hands the connection out, no other listener exists, and an error event would end the process.
     this.on('error', () => undefined);
   }
 
@@ -81,7 +78,7 @@ export class ServiceClient extends Client {
     return undefined;
   }) as Client['query'];
 
-  /** Queues a statement while another one runs: concurrent parts of a transaction share the connection. */
+  /** Concurrent parts of a transaction share the connection, so a statement waits while another statement runs. */
   private inTurn(args: readonly unknown[]): Promise<unknown> {
     const send = () => super.query(...(args as [string])) as Promise<unknown>;
     const answer = this.underWay === 0 ? send() : this.latest.then(send, send);
@@ -102,14 +99,14 @@ export class ServiceClient extends Client {
 
 type Callback = (error: unknown, result?: unknown) => void;
 
-/** Query with the span of its caller: the caller that releases a connection sends the query that waits for it. */
+/** Query with the span of its caller, because the caller that releases the awaited connection sends the query. */
 export interface TracedQuery extends QueryConfig<unknown[]> {
   readonly span?: Span | undefined;
 }
 
 const FIRST_WORD = /^\s*([a-z]{1,20})\b/i;
 
-/** Begins a span for a statement of a request or job, without the values. Polling loops get no spans. */
+/** Begins a trace span for a statement of a request or job. The span omits the values. Polling loops get no spans. */
 function beginStatement(given: string | TracedQuery): Span | undefined {
   const { text, name, span }: TracedQuery = typeof given === 'string' ? { text: given } : given;
   const parent = span ?? presentSpan();

@@ -20,7 +20,7 @@ export function createDataSource(schema: Schema, connection: PoolConfig): DataSo
     synchronize: false,
     installExtensions: false,
     logging: false,
-    // A broken idle connection must not end the process: the next query opens another one.
+    // A broken idle connection must not end the process. The next query opens another connection.
     poolErrorHandler: () => undefined,
     extra: connection,
   });
@@ -34,11 +34,10 @@ export function poolOf(dataSource: DataSource): Pool {
 
 const TIME = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as told`;
 
-/** Measures the clock difference between this machine and the database, so that the process uses the database time. */
 export async function followDatabaseTime(dataSource: DataSource): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
-    // The measured time must not include the wait for a connection.
+    // Connects first, because the measured time must not include the wait for a connection.
     await runner.connect();
     const [asked, begin] = [Date.now(), performance.now()];
     const [row] = await runner.manager.query<{ told: number }[]>(TIME);

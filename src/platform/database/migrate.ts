@@ -3,9 +3,9 @@ import { AdvisoryLock } from './advisory-locks.js';
 import { patientConnection, SERVICE } from './connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from './data-source.js';
 
-/** Migrates the schema. Replicas that start together take turns. */
+/** Migrates the schema. Replicas that start together migrate one after another. */
 export async function migrate(url: string, schema: Schema): Promise<void> {
-  // Migrations are SQL, so the metadata of the entities is not built.
+  // Migrations are SQL and need no entities, so the metadata of the entities is not built.
   const options = patientConnection(url, SERVICE);
   const dataSource = await createDataSource({ ...schema, entities: [] }, options).initialize();
   try {
@@ -15,7 +15,7 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
       await requireUsableDatabase(dataSource, schema);
       await dataSource.runMigrations({ transaction: 'each' });
     } finally {
-      // Closing the data source ends the connection and its lock.
+      // The lock ends later, when the data source is closed with its connection.
       await lock.release();
     }
   } finally {
@@ -49,7 +49,7 @@ export async function readAppliedMigrations(by: DataSource | EntityManager): Pro
   return rows.map(({ name }) => name);
 }
 
-/** A newer release may have changed tables, so this release could misread or corrupt them. */
+/** Rejects a database with migrations of a newer release: this release could misread or corrupt the changed tables. */
 export function requireKnownMigrations(applied: readonly string[], { migrations }: Schema): void {
   const known = migrations.map((migration) => new migration().name);
   const unknown = applied.findLast((name) => !known.includes(name));

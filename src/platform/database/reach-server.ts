@@ -5,7 +5,7 @@ export interface Server {
   readonly url: string;
   /** URL of the role that owns the tables; equals `url` if there is only one role. */
   readonly ownerUrl: string;
-  /** Describes where the data is, for people. Never contains a password. */
+  /** Describes for people where the data is. Never contains a password. */
   readonly place: string;
   stop(): Promise<void>;
 }

@@ -11,10 +11,7 @@ import { type Participant, Transactions, type Tx } from './transactions.js';
 
 const CONNECTIONS = 3;
 
-/**
- * Connections for two tasks that must never wait for other work: changing the kill switch and authenticating that
- * request. If the server refuses these connections, the shared pool is used, so that a ready replica stays usable.
- */
+/** For changes of the kill switch and their authentication, which must never wait. Fallback: the shared pool. */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   private opened?: { readonly pool: Pool; readonly dataSource: DataSource };
@@ -34,7 +31,7 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
 
   /** Connects at the start, while the server still has free connections. */
   async onApplicationBootstrap(): Promise<void> {
-    // The service also starts without a database.
+    // The service also starts without a database, so a failure is ignored here.
     await this.open()
       .pool.query('select')
       .catch(() => undefined);
@@ -48,13 +45,12 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     try {
       return await use(this.open().dataSource);
     } catch (error) {
-      // PostgreSQL refuses only new connections, so nothing has been executed.
+      // With this error, PostgreSQL has refused a new connection, so no statement was executed.
       if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) throw error;
       return await use(this.shared);
     }
   }
 
-  /** Creates a data source with the entities and the driver of the shared data source, but a separate pool. */
   private open() {
     if (this.opened) return this.opened;
     const { options, driver } = this.shared;

@@ -8,7 +8,7 @@ import {
 } from './sqlstate.js';
 
 const failed = (code: string) => Object.assign(new Error('failed'), { code });
-/** The wrapper of TypeORM. */
+/** Wraps an error as TypeORM does. */
 const wrapped = (driverError: Error) =>
   Object.assign(new Error('QueryFailedError'), { driverError });
 

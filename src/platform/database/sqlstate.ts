@@ -51,14 +51,13 @@ export function isLostRace(error: unknown): boolean {
 /** The connection broke between two statements of a transaction, so the transaction is lost. */
 export class ConnectionLostError extends Error {}
 
-/** System errors, connection exceptions, a server that starts or stops, session timeouts, and a read-only standby. */
+/** System errors, connection exceptions, servers that start or stop, session timeouts, and read-only standbys. */
 const CONNECTION_CODES = /^(E(?!RR_)[A-Z_]+|08...|57P..|25P0[34]|25006)$/;
 
-/** Errors that node-pg throws without a code. */
 const CONNECTION_MESSAGES =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Driver not Connected|Cannot use a pool after calling end|connection is closed/i;
 
-/** True if the server is gone, hangs, starts, stops, or became read-only. The outcome of a COMMIT is then unknown. */
+/** True if the server is gone, hangs, starts, stops or is read-only. The outcome of a COMMIT is then unknown. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionLostError) return true;
   const { code, message } = failure(error);
@@ -66,10 +65,10 @@ export function isConnectionLost(error: unknown): boolean {
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
 
-/** Insufficient resources, a lock that was not available, and a statement that took too long. */
+/** Codes for insufficient resources, for a lock that was not available, and for a statement that took too long. */
 const OVERLOAD_STATES = /^(53...|55P03|57014)$/;
 
-/** True if the caller should retry later, because the request itself is valid. */
+/** Returns true if the caller should retry later, because the request itself is valid. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     isConnectionLost(error) || isLostRace(error) || OVERLOAD_STATES.test(sqlStateOf(error) ?? '')

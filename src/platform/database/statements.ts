@@ -7,7 +7,7 @@ import { poolOf } from './data-source.js';
 import type { TracedQuery } from './connection.js';
 import { beforeCommit, newRowsOf, type Tx } from './transactions.js';
 
-/** A statement of a hot path. Its name lets PostgreSQL parse and plan it once per connection. */
+/** Statement that runs often. Its name lets PostgreSQL parse and plan it once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -30,7 +30,7 @@ export class Statements {
   ): Promise<R[]> {
     if (!tx) return await this.rows(statement, values);
     const runner = tx.queryRunner!;
-    // The transaction has ended, and its connection may already serve another transaction.
+    // The transaction has ended. Its connection may already serve another transaction.
     if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const connection = (await runner.connect()) as import('pg').PoolClient;
     const result = await connection.query<R>({ ...statement, values });
@@ -75,7 +75,7 @@ export class RowsAtCommit<Row> {
   }
 }
 
-/** Inserts any number of rows of an entity, with one array parameter per column. Text stays unchanged, also as JSON. */
+/** Inserts any number of rows with one array parameter per column. Text stays unchanged, even if it is JSON. */
 export class RowInsert<Row extends object, Name extends keyof Row & string> {
   private readonly table: string;
   private readonly types: readonly string[];

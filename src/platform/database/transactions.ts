@@ -13,20 +13,19 @@ declare const inTransaction: unique symbol;
 /** Only Transactions creates a Tx and every write requires a Tx, so a write outside a transaction does not compile. */
 export type Tx = EntityManager & { readonly [inTransaction]: true };
 
-/** Joins a transaction: `begin` may reject the work, `finish` may add rows. */
 export interface Participant<T = unknown> {
   begin?(tx: Tx): Promise<void>;
   finish?(tx: Tx, result: T): Promise<void>;
 }
 
-/** True if the participant has work to do. Without participants, work may share its transaction with other work. */
+/** True if the participant has work to do. Work without such participants may share its transaction. */
 export function takesPart<T>(participant: Participant<T>): boolean {
   return participant.begin !== undefined || participant.finish !== undefined;
 }
 
 const ATTEMPTS = 4;
 
-/** Actions at the end of each transaction. Shared by all instances of Transactions. */
+/** Functions to call at the end of each transaction. All instances of Transactions share them. */
 const endings = new WeakMap<EntityManager, Ending>();
 
 interface Ending {
@@ -42,7 +41,6 @@ export function afterCommit(tx: Tx, action: () => void): void {
   endings.get(tx)?.afterCommit.push(action);
 }
 
-/** Calls `step` right before the commit. */
 export function beforeCommit(tx: Tx, step: () => Promise<void>): void {
   endings.get(tx)!.beforeCommit.push(step);
 }
@@ -52,7 +50,7 @@ export function newRowsOf<Table extends object>(tx: Tx): Map<Table, unknown[]> {
   return endings.get(tx)!.newRows as Map<Table, unknown[]>;
 }
 
-/** Runs `work` in a savepoint. If `work` fails, its changes are undone, and its actions at the end of the transaction are dropped. */
+/** If `work` fails, drops its changes and the functions that it registered for the end of the transaction. */
 export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   const outer = endings.get(tx)!;
   const inner = newEnding();
@@ -76,7 +74,7 @@ export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T>
 export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Runs `work` in one transaction. Retries after a lost race, so `work` may have effects only in `tx`. */
+  /** Repeats `work` after a conflict with another transaction, so `work` may have effects only in `tx`. */
   async run<T>(
     work: (tx: Tx) => Promise<T>,
     ...participants: readonly Participant<NoInfer<T>>[]
@@ -114,7 +112,7 @@ export class Transactions {
       for (const step of ending.beforeCommit) await step();
       await runner.commitTransaction();
     } catch (error) {
-      // TypeORM releases a broken connection itself and then rejects the next statement.
+      // TypeORM itself releases a broken connection, and then rejects the next statement.
       const isLost = runner.isReleased && isAlreadyReleased(error);
       await abandon(runner);
       throw isLost
@@ -134,12 +132,12 @@ function isAlreadyReleased(error: unknown): boolean {
   );
 }
 
-/** A broken connection closes itself (see ServiceClient), so it never returns to the pool. */
+/** Releases the connection. A broken connection closes itself (see ServiceClient), so it never returns to the pool. */
 async function abandon(runner: QueryRunner): Promise<void> {
   try {
     if (runner.isTransactionActive) await runner.rollbackTransaction();
   } catch {
-    // The connection is closed. The caller gets the original error.
+    // A rollback fails only on a closed connection. The caller gets the original error.
   } finally {
     await runner.release();
   }

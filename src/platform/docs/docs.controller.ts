@@ -21,7 +21,6 @@ import { COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
 import { ApiAnswer, ETAG_HEADER, Operation } from '../openapi/answers.js';
 import { Text } from '../validation/fields.js';
 
-/** Folders of the page and of the guides, each with a pattern of the file names that are served. */
 const FOLDERS: readonly (readonly [folder: string, names: RegExp])[] = [
   [dirname(require.resolve('swagger-ui-dist/package.json')), /^swagger-ui(-bundle\.js|\.css)$/],
   [join(__dirname, 'browser'), /./],
@@ -89,7 +88,6 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
 
 const linkToGuide = (name: string): string => `<a href="/docs/guides/${name}">${name}</a>`;
 
-/** Swagger UI for people who have logged in. It is a page, not part of the API that the contract describes. */
 @ApiExcludeController()
 @Controller('docs')
 @AnyQuery()
@@ -97,7 +95,7 @@ const linkToGuide = (name: string): string => `<a href="/docs/guides/${name}">${
 export class DocsController {
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    // Keeps the query, by which links in messages select the content of the page.
+    // Keeps the query, because links in messages use the query to select the content of the page.
     const query = encodeURIComponent(new URL(request.url, 'http://this.host').search);
     if (!request.caller) void reply.redirect(`/login?next=/docs${query}`, 303);
     else void reply.type('text/html; charset=utf-8').send(docsPage(request.caller));
@@ -120,7 +118,7 @@ export class DocsController {
     if (!request.caller) return void reply.redirect(`/login?next=${next}`, 303);
     const file = pageFiles().get(isGuide ? `${name}.md` : name);
     if (!file) throw new NotFoundError('Page');
-    // Browsers revalidate each time, because a new release may change the files.
+    // Browsers must ask for a newer file each time, because a new release may change the files.
     sendFile(reply, file, 'private, no-cache');
   }
 }
@@ -158,7 +156,6 @@ const VARY = {
   Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
 };
 
-/** Serves the root of the host: its addresses, its icon, and the committed documents with the URL of this service. */
 @ApiTags('System')
 @Controller()
 @Public()
@@ -170,7 +167,6 @@ export class RootController {
 
   constructor(private readonly settings: Settings) {}
 
-  /** Browsers request the icon on every page. */
   @Get('favicon.ico')
   @ApiExcludeEndpoint()
   showIcon(@Res() reply: FastifyReply): void {
@@ -185,7 +181,6 @@ export class RootController {
   )
   @ApiDocument('application/json')
   asJson(@Res() reply: FastifyReply): void {
-    // Without white space.
     this.json ??= staticFile(JSON_UTF8, JSON.stringify(JSON.parse(this.read('openapi.json'))));
     sendFile(reply, this.json, 'no-cache');
   }
@@ -229,7 +224,7 @@ export class RootController {
     return undefined;
   }
 
-  /** Generated clients call the URL in the document. */
+  /** Inserts the URL of this service, because generated clients call the URL in the document. */
   private read(name: string): string {
     const { publicUrl, port } = this.settings;
     const url = publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`;

@@ -5,13 +5,12 @@ import { isDatabaseUnavailable } from '../database/sqlstate.js';
 
 export interface ErrorExtras {
   readonly details?: Readonly<Record<string, unknown>>;
-  /** More fields of the error object, next to `code`. Only where the specification requires them. */
+  /** Additional fields of the error object, next to `code`. Use them only where the specification requires them. */
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** An error that callers see. It has a code and a message; the error filter maps it to HTTP. */
 export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -28,7 +27,6 @@ export class AppError extends Error {
 }
 
 export interface FieldError {
-  /** Dotted path, such as `parameters.message_id`. */
   readonly field: string;
   readonly code: string;
   readonly message: string;
@@ -38,7 +36,7 @@ export function unknownField(field: string, kind: 'field' | 'query parameter'): 
   return { field, code: 'unknown_field', message: `${field} is not a known ${kind}.` };
 }
 
-/** Maximum reported errors. More errors would let a hostile request cause a much larger response. */
+/** Maximum number of reported errors, so that a hostile request cannot cause a much larger response. */
 export const MOST_ERRORS = 100;
 const LONGEST_FIELD = 500;
 const LONGEST_MESSAGE = 1_000;
@@ -60,7 +58,6 @@ export class ValidationError extends AppError {
     return new ValidationError([{ field, code, message }]);
   }
 
-  /** Error for a partial update without any field. */
   static nothingGiven(): ValidationError {
     return ValidationError.of('', 'not_empty', 'At least one field must be given.');
   }
@@ -87,7 +84,6 @@ export class UnavailableError extends AppError {
   }
 }
 
-/** Returns the first code with the status of an error that the framework throws. */
 function codeOf(status: number): ErrorCode | undefined {
   if (status === 414 || status === 431) return 'bad_request';
   const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
@@ -101,7 +97,7 @@ export function toAppError(thrown: unknown): AppError {
     return new UnavailableError('The database is not available.', thrown);
   const code = codeOf(frameworkStatus(thrown) ?? 500) ?? 'internal_error';
   const isUnexpected = code === 'internal_error';
-  // Omits the message of the framework, which repeats the whole URL.
+  // Omits the message of the framework, because it repeats the whole URL.
   const message = isUnexpected ? 'An unexpected error occurred.' : meaningOf(code);
   return new AppError(code, message, { cause: thrown });
 }

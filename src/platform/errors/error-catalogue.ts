@@ -1,7 +1,4 @@
-/**
- * All error codes with HTTP status and meaning. The OpenAPI document, the error filter and the tests read this list; an
- * error with another code does not compile.
- */
+/** All error codes. The OpenAPI document, the error filter and the tests read this list. */
 export const ERROR_CATALOGUE = {
   bad_request: [400, 'The request is malformed: its body, a header or its query.'],
   rollback_not_supported: [400, 'The action type has no inverse.'],

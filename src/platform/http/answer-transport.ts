@@ -10,12 +10,9 @@ const SMALLEST_COMPRESSED_BYTES = 1024;
 type Done = (error: Error | null, payload?: unknown) => void;
 
 /**
- * Completes a response before it is sent: 304 if the caller has the content, Location of a resource that a POST created,
- * and compression.
- *
- * Only responses to GET are compressed. Keys, secrets and tokens are only in responses to POST and PUT, so an attacker
- * who observes the length of compressed responses (BREACH) learns nothing about them. Streams are not compressed: they
- * are flushed as they are written. Nor are responses with a strong ETag, which identifies the exact bytes.
+ * Only responses to GET are compressed: they contain no keys, secrets or tokens, which an attacker could learn from the
+ * length of compressed responses (BREACH). Streams are flushed while they are written, and a strong ETag identifies the
+ * exact bytes, so neither is compressed.
  */
 export function sendCompletely(
   request: FastifyRequest,
@@ -38,7 +35,7 @@ export function sendCompletely(
     return done(null, method === 'HEAD' ? payload : null);
   }
   if (!isCompressible(payload, etag)) return done(null, payload);
-  // Set even if this caller accepts no encoding, so that caches distinguish the encodings.
+  // The header is set even if this caller accepts no compression, so that caches distinguish the encodings.
   void reply.header('vary', 'accept-encoding');
   if (!acceptsGzip(headers['accept-encoding'])) return done(null, payload);
   void reply.header('content-encoding', 'gzip').removeHeader('content-length');
@@ -51,7 +48,6 @@ function isCompressible(payload: unknown, etag: unknown): payload is string | Bu
   return Buffer.byteLength(payload) > SMALLEST_COMPRESSED_BYTES;
 }
 
-/** Runs in the thread pool, outside of the event loop. */
 const compress = promisify(gzip);
 const compressedFiles = new WeakMap<Buffer, Promise<Buffer>>();
 
@@ -63,13 +59,13 @@ function compressed(payload: Buffer | string): Promise<Buffer> {
   return file;
 }
 
-/** Sets Location to the URL of the new resource. The id of a webhook source is its name. */
+/** Sets Location to the URL of the new resource. For a webhook source, the name takes the place of the id. */
 function setLocation(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
   const { server, answeredId } = request;
   const { url = '' } = request.routeOptions;
   const isList = server.hasRoute({ url: `${url}/:id`, method: 'GET' });
   if (!isList || typeof payload !== 'string') return;
-  // The service stored the response to a repeated request as text.
+  // For a repeated request, the payload is the text of the stored response.
   const id = answeredId ?? idIn(payload);
   void reply.header('location', `${url}/${encodeURIComponent(id)}`);
 }
@@ -79,7 +75,7 @@ function idIn(payload: string): string {
   return (data['id'] ?? data['source'])!;
 }
 
-/** Compares If-None-Match weakly: compressing proxies convert strong tags to weak tags. */
+/** Compares If-None-Match weakly, because compressing proxies convert strong tags to weak tags. */
 export function hasAlready(ifNoneMatch: string | undefined, etag: string): boolean {
   const plain = (tag: string) => tag.trim().replace(/^W\//, '');
   return (ifNoneMatch ?? '')
@@ -87,14 +83,13 @@ export function hasAlready(ifNoneMatch: string | undefined, etag: string): boole
     .some((tag) => tag.trim() === '*' || plain(tag) === plain(etag));
 }
 
-/** A quality of 0 forbids gzip. */
+/** Matches an Accept-Encoding that allows gzip. A quality of 0 forbids it. */
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:1|0\.\d*[1-9]))/i;
 
 export function acceptsGzip(acceptEncoding: string | string[] = ''): boolean {
   return GZIP.test(String(acceptEncoding));
 }
 
-/** A file that is the same for all callers until the next release. */
 export interface StaticFile {
   readonly type: string;
   readonly bytes: Buffer;

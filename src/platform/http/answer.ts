@@ -24,7 +24,6 @@ declare module 'fastify' {
   }
 }
 
-/** Sends the object that the handler returns without the envelope. */
 export const RawAnswer = (): MethodDecorator => RouteConfig({ rawAnswer: true });
 
 /** Ends a request or its transaction with the stored response of an earlier request with the same Idempotency-Key. */
@@ -36,21 +35,17 @@ export class AnsweredBefore extends Error {
 
 type Send = FastifyAdapter['reply'];
 
-/**
- * Wraps an object that a handler returns in `{data}`, and a page in `{data, meta}`. Text is sent unchanged. Interceptors
- * would take a quarter of the CPU time of a read: docs/adr/0016.
- */
+/** Wraps objects in `{data}` and pages in `{data, meta}`. Nest interceptors are too slow (docs/adr/0016). */
 export class AnsweringAdapter extends FastifyAdapter {
   override reply(...[response, returned, status]: Parameters<Send>): ReturnType<Send> {
     const reply = response as FastifyReply;
     const { request } = reply;
-    // For the log, because the path of a creation contains no id.
+    // Stores the id for the request log, because the path of a creation contains no id.
     const id = (returned as { readonly id?: unknown } | null | undefined)?.id;
     if (request && typeof id === 'string') request.answeredId = id;
     const answer = answerOf(reply, returned);
     const settle = request?.completeAnswer;
     if (!settle) return super.reply(response, answer, status);
-    // A handler that serializes its JSON itself returns text.
     const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
     const settled = settle({ status: status ?? reply.statusCode, body });
     // Nest waits for the promise, and handles a rejection like an error of the handler.
@@ -68,7 +63,6 @@ function answerOf(reply: FastifyReply, returned: unknown): unknown {
   return { data: returned };
 }
 
-/** The only place where an exception becomes a response. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -112,7 +106,7 @@ const CLIENT_FAULTS: Readonly<Record<string, readonly [status: number, message: 
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
 };
 
-/** Answers and logs malformed input that Node rejects before it is a request. Omits its content. */
+/** Responds to malformed input that Node rejects before it becomes a request. Logs the input without its content. */
 export function answerClientError(
   { code = '' }: Error & { code?: string },
   socket: Socket,

@@ -24,12 +24,12 @@ function arriving(memory = twelveBodies(), announced?: number) {
   return { raw, body, send, end };
 }
 
-/** Long enough for a chunk to be read. */
+/** Waits long enough for a chunk to be read. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Sends a body without its end. */
+/** Sends a body, but not its end. */
 async function hold(memory: BodyMemory, bytes: number, announced?: number) {
   const one = arriving(memory, announced);
   let problem: unknown;

@@ -4,24 +4,21 @@ import { Settings } from '../config/settings.js';
 import { AppError, UnavailableError } from '../errors/app-error.js';
 import { GrowingBuffer } from '../growing-buffer.js';
 
-/**
- * A login, an approval, the kill switch, and most events of a webhook are not larger. Their memory is not counted, so
- * that they are never rejected: each connection takes about as much.
- */
+/** The memory of small bodies is not counted, so that they are never rejected. A connection takes as much itself. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/** Number of large bodies of the maximum size that fit into memory. */
+/** Number of bodies of the maximum size that fit into the memory for large bodies. */
 const LARGE_BODIES = 12;
 const SMALLEST_LIMIT = 65_536;
 
-/** Limits for discarding the rest of a rejected body: a client that is still sending may never read the response. */
+/** Limits for discarding the rest of a body. Without it, a client that still sends may never read the response. */
 const DISCARD_BYTES = 8 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
-/** Bounds the memory of large bodies, each until its response is sent. */
+/** Limits the memory of large bodies. Each body counts until its response is sent. */
 @Injectable()
 export class BodyMemory {
-  /** Incomplete bodies, oldest first. */
+  /** Bodies that have not arrived completely, oldest first. */
   readonly arriving = new Set<ArrivingBody>();
   private readonly bytes: number;
   private taken = 0;
@@ -30,10 +27,7 @@ export class BodyMemory {
     this.bytes = LARGE_BODIES * Math.max(bodyLimitBytes, SMALLEST_LIMIT);
   }
 
-  /**
-   * Changes the reserved bytes of `body`. Rejects the oldest incomplete bodies until there is enough memory, so that
-   * slow senders do not block fast senders.
-   */
+  /** Rejects the oldest incomplete bodies until there is memory, so that slow senders do not block fast senders. */
   resize(from: number, to: number, body: ArrivingBody): boolean {
     this.taken -= from;
     for (const oldest of this.arriving) {
@@ -46,10 +40,7 @@ export class BodyMemory {
   }
 }
 
-/**
- * Body of one request. Nothing is read before `read` is called, so TCP makes the sender wait until the caller is
- * authenticated. Node aborts a request that does not arrive in time (`requestTimeout`).
- */
+/** Nothing is read before `read` is called, so TCP makes the sender wait until the caller is authenticated. */
 export class ArrivingBody {
   private readonly announced: number;
   private readonly arrival = Promise.withResolvers<void>();
@@ -63,10 +54,7 @@ export class ArrivingBody {
     this.arrival.promise.catch(() => undefined);
   }
 
-  /**
-   * Returns the whole body if it has at most `limit` bytes. Reads once in each turn of the event loop. Otherwise Node would
-   * parse megabytes of tiny chunks in one turn, while other requests wait.
-   */
+  /** Reads once per turn of the event loop: megabytes of tiny chunks in one turn would block other requests. */
   async read(limit: number): Promise<Buffer> {
     const { raw, announced } = this;
     if (announced > limit) throw tooLarge(limit);
@@ -102,7 +90,7 @@ export class ArrivingBody {
     this.release();
   }
 
-  /** Discards the unread rest. Calls `then` with true if the whole body arrived, so that the connection is reusable. */
+  /** Calls `then` with true if the whole body has arrived, because the connection can then be used again. */
   discard(then: (isAll: boolean) => void): void {
     const { raw } = this;
     if (raw.complete || raw.destroyed || this.announced > DISCARD_BYTES) return then(raw.complete);

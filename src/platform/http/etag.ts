@@ -2,14 +2,14 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 
-/** `*` allows any version, a list allows these entity tags, and `undefined` means no condition. */
+/** `*` matches any version, a list matches its entity tags, and `undefined` means that there is no condition. */
 export type IfMatchCondition = '*' | readonly string[] | undefined;
 
 const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const LIST = new RegExp(`^[ \\t,]*${ENTITY_TAG}(?:[ \\t]*,[ \\t,]*${ENTITY_TAG})*[ \\t,]*$`);
 const ONE = new RegExp(ENTITY_TAG, 'g');
 
-/** Version of a resource. Includes the id if another resource can later have the same name and URL. */
+/** Version of a resource. It includes the id if another resource can later get the same name and URL. */
 export type Revision = number | `${string}-${number}`;
 
 /** Returns the strong tag of a version. */
@@ -19,7 +19,7 @@ export function setEtag(reply: FastifyReply, revision: Revision): void {
   void reply.header('etag', etagOf(revision));
 }
 
-/** Weak tags stay in the list and match nothing (RFC 9110). */
+/** Keeps weak tags in the list. They match nothing (RFC 9110). */
 export function parseIfMatch(header: string | undefined): IfMatchCondition {
   const value = header?.trim();
   if (value === undefined || value === '*') return value;
@@ -38,7 +38,6 @@ export function knownVersion(condition: IfMatchCondition): number | undefined {
   return versions.length > 0 ? Math.max(...versions) : undefined;
 }
 
-/** Difference between the resource and the version that the caller knows. */
 interface Difference {
   readonly changed_by?: string;
   readonly changed_at: string;

@@ -25,26 +25,23 @@ const declare =
 /** Type of the body. Default: JSON. `raw` passes the bytes to the guard of the handler. */
 export const Consumes = (kind: Options['kind']) => declare({ kind });
 
-/** Names a body field whose objects may have any keys, and more keys: a reported attack must not be rejected. */
+/** Body field whose objects may have any keys, and more than usual: a reported attack must not be rejected. */
 export const AnyKeysIn = (anyKeysIn: string) => declare({ anyKeysIn });
 
 export const AnyQuery = () => declare({ ignoresQuery: true });
 
-/** Maximum size of the body, if it differs from the default of its access. */
 export const BodyUpTo = (mostBytes: number | 'limit') => declare({ mostBytes });
 
-/** Maximum size of a body if no role is required. More than enough for a user name and a password. */
+/** Maximum size of a body if the handler requires no role. A user name and a password are much shorter. */
 const STRANGERS_BODY_BYTES = 16 * 1024;
 
 export interface DeclaredInput extends Options {
   readonly takesBody: boolean;
-  /** Class of the query, or `undefined` if the handler takes no query. */
   readonly query: (new () => object) | undefined;
 }
 
 const declaredInputs = new WeakMap<object, DeclaredInput>();
 
-/** Reads the decorators of a handler, once. */
 export function inputOf(context: ExecutionContext): DeclaredInput {
   const [handler, controller] = [context.getHandler(), context.getClass<object>()];
   let input = declaredInputs.get(handler);
@@ -71,7 +68,6 @@ export function inputOf(context: ExecutionContext): DeclaredInput {
   return input;
 }
 
-/** Injects an AbortSignal, which aborts when the client has closed its connection. */
 export const ClientLeft = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const left = new AbortController();
   const { raw } = context.switchToHttp().getResponse<FastifyReply>();
@@ -79,7 +75,7 @@ export const ClientLeft = createParamDecorator((_: unknown, context: ExecutionCo
   return left.signal;
 });
 
-/** True if the caller prefers a response before the work is done (RFC 7240). Ignores other preferences. */
+/** Returns true if the caller prefers a response before the work is done (RFC 7240). Ignores other preferences. */
 export function prefersAsync({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return String(headers['prefer'] ?? '')
     .split(',')

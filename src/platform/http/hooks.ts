@@ -16,7 +16,6 @@ interface Parts {
   readonly draining: Draining;
 }
 
-/** Prepares every request before its guards, and completes every response. */
 export function installHooks(
   instance: FastifyInstance,
   { isBehindProxy, memory, routes, draining }: Parts,
@@ -35,11 +34,11 @@ export function installHooks(
     done(hostMissing(request) ?? routes.wrongMethodOutsideApi(request));
   });
   instance.addHook('onSend', (request, reply, payload, done) => {
-    // A client that reuses the connection would delay the exit, or lose its next request.
+    // During shutdown, a client that reuses the connection would delay the exit or lose its next request.
     if (draining.begun) reply.header('connection', 'close');
     if (!request.arriving) return sendCompletely(request, reply, payload, done);
     request.arriving.discard((isAll) => {
-      // Otherwise the rest of the body would be read as the next request.
+      // Closes the connection. Otherwise, the rest of the body would be read as the next request.
       if (!isAll) reply.header('connection', 'close');
       sendCompletely(request, reply, payload, done);
     });
@@ -53,16 +52,13 @@ function hostMissing({ raw: { httpVersion, headers } }: FastifyRequest): AppErro
 
 const FORWARDED = 'x-forwarded-for';
 
-/**
- * Removes ports and brackets before `request.ip` is read. Otherwise a trusted proxy would not be recognised, and limits
- * and records would show a sender under a new address for each port.
- */
+/** Removes ports and brackets, which would hide a trusted proxy and give a sender a new address for each port. */
 function readForwardedAddresses({ raw: { headers } }: FastifyRequest): void {
   const given = headers[FORWARDED];
   if (typeof given === 'string') headers[FORWARDED] = given.split(',').map(bareAddress).join(', ');
 }
 
-/** Policy of the two pages for people. Swagger UI uses inline styles and `data:` images. */
+/** Content security policy of the two pages for people. Swagger UI uses inline styles and `data:` images. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -75,7 +71,7 @@ function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void 
   if (request.protocol === 'https') reply.header('strict-transport-security', STAY_WITH_HTTPS);
 }
 
-/** Type that Fastify accepts. RequestGuard rejects unsupported types after authentication. */
+/** Content type with which Fastify accepts any body. RequestGuard rejects unsupported types after authentication. */
 const ANY_TYPE = 'application/octet-stream';
 const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/;
 
@@ -83,7 +79,7 @@ const WELL_FORMED_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;.*)?$/
 function openBody(request: FastifyRequest, reply: FastifyReply, memory: BodyMemory): void {
   const { headers } = request;
   const type = headers['content-type'];
-  // Fastify would reject the request before authentication.
+  // Fastify would reject such a request before authentication.
   const isRefused = type === undefined ? request.method === 'QUERY' : !WELL_FORMED_TYPE.test(type);
   if (isRefused) headers['content-type'] = ANY_TYPE;
   const hasBody = Number(headers['content-length']) > 0 || 'transfer-encoding' in headers;
@@ -101,11 +97,11 @@ function installRequestTraces(instance: FastifyInstance): void {
     request.span = beginSpan({
       name: method,
       kind: 'server',
-      // Node joins repeated headers to one invalid header.
+      // Node joins repeated headers into one value, which is then invalid.
       traceparent: [headers['traceparent']].flat()[0],
       attributes: { 'http.request.method': method, 'request.id': id },
     });
-    // onResponse is never called for a client that disconnected.
+    // Fastify does not call onResponse for a client that has disconnected.
     reply.raw.once('close', () => endSpan(request, reply));
     inSpan(request.span, done);
   });

@@ -7,20 +7,19 @@ import { newId } from '../ids.js';
 
 const SANE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/** Returns the well-formed request id of the sender, which the sender can find in our log, or else a new id. */
+/** Keeps a well-formed request id of the sender, so that the sender can find the request in our log. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && SANE.test(given) ? given : newId();
 }
 
-/** U+FFFD, which no id, name or address contains. */
+/** U+FFFD in percent-encoding. No id, name or address contains this character. */
 const UNREADABLE = '%EF%BF%BD';
 const SUSPECT = /%|\/(?:\/|\?|$)/;
 
 /**
- * Replaces an API path with an empty segment, and all escapes of a path with NUL or invalid percent-encoding. The
- * router would reject invalid encoding before authentication, and accept an empty segment as an id. The replacement is
- * an id or a path that does not exist. A malformed query is reported later.
+ * The router would reject invalid percent-encoding before authentication, and would accept an empty segment as an id.
+ * So this function turns such API paths into an id or a path that does not exist. A malformed query is reported later.
  */
 export function withReadablePath(url: string): string {
   if (!SUSPECT.test(url)) return url;
@@ -41,19 +40,17 @@ function isReadable(path: string): boolean {
 /** Routes of UnknownAddressController, which receives each request under /api that has no other handler. */
 export const UNKNOWN_ADDRESSES = ['/api', '/api/*'];
 
-/** Returns the route template, or `undefined` if the path does not exist or does not support the method. */
 export function routeOf({ routeOptions: { url } }: FastifyRequest): string | undefined {
   return url === undefined || UNKNOWN_ADDRESSES.includes(url) ? undefined : url;
 }
 
-/** Knows the methods of each path, to distinguish a wrong method from a wrong path. */
 @Injectable()
 export class KnownRoutes {
   private readonly methods = new Map<string, readonly string[]>();
 
   /** Must be called before any route is added. */
   watch(instance: FastifyInstance): void {
-    // Fastify answers 404 to an unknown method without calling the guards. Node itself ends CONNECT.
+    // Fastify would answer unknown methods with 404 without calling the guards. Node itself ends CONNECT requests.
     const known = ['CONNECT', ...instance.supportedMethods];
     for (const method of METHODS.filter((one) => !known.includes(one))) {
       instance.addHttpMethod(method, { hasBody: true });
@@ -70,7 +67,6 @@ export class KnownRoutes {
     return /^\/api([/?;#]|$)/.test(request.url) ? undefined : this.wrongMethod(request);
   }
 
-  /** Returns the error for a request that has no handler. */
   problemOf(request: FastifyRequest): AppError | undefined {
     const wrongMethod = this.wrongMethod(request);
     if (wrongMethod || routeOf(request) !== undefined) return wrongMethod;
@@ -82,7 +78,7 @@ export class KnownRoutes {
     const route = routeOf(request);
     if (route !== undefined && !route.includes(':')) return undefined;
     const path = url.replace(/[?;#].*$/s, '');
-    // For example /api/actions/execute, which the router matches to /api/actions/:id.
+    // A path such as /api/actions/execute also matches the route /api/actions/:id.
     const allowed = this.methods.get(path) ?? (route === undefined ? this.methodsLike(path) : []);
     if (allowed.length === 0 || allowed.includes(method)) return undefined;
     const allow = allowed.join(', ');

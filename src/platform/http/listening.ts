@@ -4,10 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import type { Settings } from '../config/settings.js';
 
-/**
- * Holds the port from the beginning of a start, so that a port in use is reported before the database is migrated and
- * work begins. Closes connections during this time. Returns a function that releases the port.
- */
+/** Holds the port from the start, so that a port in use is reported early. Returns a function that releases it. */
 export async function claimPort({
   host,
   port,
@@ -24,16 +21,12 @@ export async function claimPort({
   };
 }
 
-/** Set when the service begins to stop. Readiness then fails, while running requests finish. */
 @Injectable()
 export class Draining {
   begun = false;
 }
 
-/**
- * Tracks the connections that never sent a request, which would delay the exit. A closing server only closes
- * connections that wait between two requests, not unused connections or connections whose response began earlier.
- */
+/** A closing server keeps unused connections, and connections whose response began earlier. Both delay the exit. */
 @Injectable()
 export class OpenConnections {
   private readonly unused = new Set<Socket>();

@@ -1,5 +1,3 @@
-/* Common design of the pages of the service. */
-
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -22,7 +20,6 @@ export const COLOURS = `
   }
 `;
 
-/** Logo of the service: a shield with a tick. It has no text, because the name is next to it. */
 export const SIGN =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true">' +
   '<path fill="#2b7a9e" stroke="#fff" stroke-width="1.5" d="M16 2 4.5 6.2v9.3c0 7 4.7 12 11.5 14.5 6.8-2.5 11.5-7.5 11.5-14.5V6.2z"/>' +

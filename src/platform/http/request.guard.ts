@@ -21,9 +21,9 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? 
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Rejects unknown addresses and malformed requests, and reads the body. Runs after authentication and rate limits, so that
- * strangers do not learn which addresses exist, and before roles: callers get 401, 429, 404 and 405, then 413, 415 and 400,
- * then 403 and 422. Defects in the content of a readable body are therefore kept for the InputGuard.
+ * Rejects unknown addresses and malformed requests after authentication and rate limits, so that strangers do not learn
+ * which addresses exist. Callers get 401, 429, 404 and 405 first, then 413, 415 and 400, then 403 and 422. So
+ * InputGuard reports defects in the content of a body.
  */
 @Injectable()
 export class RequestGuard implements CanActivate {
@@ -39,7 +39,7 @@ export class RequestGuard implements CanActivate {
     const input = inputOf(context);
     if (!input.ignoresQuery) requireReadableQuery(request.url);
     const { arriving, received, method } = request;
-    // HmacGuard has read the bytes that it verified.
+    // HmacGuard has already read and verified the bytes.
     if (!arriving || received || method === 'GET' || method === 'HEAD') {
       return requireHeaders(request);
     }
@@ -53,7 +53,7 @@ export class RequestGuard implements CanActivate {
   ): Promise<true> {
     const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
     if (wrongType) {
-      // An empty body may have any type.
+      // An empty body may have any content type.
       if (await arriving.read(0).catch(() => undefined)) return requireHeaders(request);
       throw wrongType;
     }
@@ -62,7 +62,7 @@ export class RequestGuard implements CanActivate {
     request.received = bytes;
     if (kind === 'raw' || bytes.length === 0) return requireHeaders(request);
     const { value, problem } = isForm(request) ? readForm(bytes) : readStrictJson(bytes, anyKeysIn);
-    // Generated clients send null for an omitted body.
+    // Generated clients send null instead of an empty body.
     if (value === null) request.received = NO_BYTES;
     else if (typeof value !== 'object' || Array.isArray(value)) request.contentProblem = NO_OBJECT;
     else {
@@ -73,7 +73,7 @@ export class RequestGuard implements CanActivate {
   }
 }
 
-/** Node joins repeated headers with ", ", so a key that was sent twice does not match. */
+/** Node joins repeated headers with ", ", so a key that was sent twice does not match the pattern. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 function requireHeaders({ method, headers, caller }: FastifyRequest): true {
@@ -89,7 +89,7 @@ function requireHeaders({ method, headers, caller }: FastifyRequest): true {
   return true;
 }
 
-/** Rejects invalid percent-encoding. The router keeps it unchanged, so a filter would match nothing. */
+/** Rejects invalid percent-encoding in a query. The router would not decode it, so a filter would match nothing. */
 function requireReadableQuery(url: string): void {
   const start = url.indexOf('?');
   if (start < 0 || !url.includes('%', start)) return;
@@ -123,7 +123,7 @@ const unsupported = (message: string) => new AppError('unsupported_media_type', 
 
 const NO_OBJECT = ValidationError.of('', 'is_object', 'The body must be a JSON object.');
 
-/** Reads an HTML form in UTF-8. As in JSON, the last field with the same name wins. */
+/** Reads an HTML form in UTF-8. If a name is repeated, the last field wins, as in JSON. */
 function readForm(bytes: Buffer): ReadBody {
   const text = textOf(bytes);
   requireEncoded(text, 'The body is not a valid form.');
@@ -132,10 +132,7 @@ function readForm(bytes: Buffer): ReadBody {
   return { value, problem: defects.length > 0 ? new ValidationError(defects) : undefined };
 }
 
-/**
- * Rejects defects of the body, and undeclared query parameters and bodies: a caller must not rely on a filter that the
- * service ignores. The validation pipe checks declared parameters and bodies.
- */
+/** Rejects undeclared parameters and bodies, because a caller must not rely on a filter that the service ignores. */
 @Injectable()
 export class InputGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -145,7 +142,7 @@ export class InputGuard implements CanActivate {
     const query = request.query as Record<string, unknown>;
     if (declared) foldBrackets(query, declared);
     const problems = ignoresQuery ? [] : problemsOfQuery(query, declared);
-    // A handler of raw bytes checks the bytes itself.
+    // A handler that takes raw bytes checks them itself.
     if (!takesBody && !Buffer.isBuffer(request.body)) {
       const names = Object.keys(request.body ?? {}).slice(0, MOST_ERRORS);
       problems.push(...names.map((name) => unknownField(shownName(name), 'field')));
@@ -155,7 +152,7 @@ export class InputGuard implements CanActivate {
   }
 }
 
-/** Renames `status[]`, which axios and PHP send for a repeated key, to `status` if `status` takes a list. */
+/** Renames `status[]` to `status` if `status` takes a list. axios and PHP send `status[]` for a repeated key. */
 function foldBrackets(query: Record<string, unknown>, declared: new () => object): void {
   for (const written of Object.keys(query)) {
     const name = written.slice(0, -2);
@@ -165,7 +162,7 @@ function foldBrackets(query: Record<string, unknown>, declared: new () => object
   }
 }
 
-/** Rejects undeclared parameters, repeated parameters that are not lists, and NUL, which the database cannot store. */
+/** Rejects undeclared parameters, repeated parameters that are not lists, and NUL, which PostgreSQL cannot store. */
 function problemsOfQuery(query: object, declared: DeclaredInput['query']): FieldError[] {
   return Object.entries(query).flatMap(([name, value]) => {
     const field = shownName(name);

@@ -12,25 +12,22 @@ export interface Answer {
 
 export type LimitClass = 'read' | 'write' | 'triage';
 
-/** `standard`: the configured limits. `integration`: for programs that write much, such as a SOAR. */
+/** `standard` keys have the configured limits. `integration` keys are for programs that write much, such as a SOAR. */
 export const KEY_LIMIT_CLASSES = ['standard', 'integration'] as const;
 export type KeyLimitClass = (typeof KEY_LIMIT_CLASSES)[number];
 
-/**
- * Part of the principal that the platform needs. As a participant of a transaction, it checks there that the key or session is
- * still valid, so that no write relies on a cached check.
- */
+/** Checks in each transaction that its key or session is still valid, so that no write relies on a cached check. */
 export interface Caller extends Participant {
-  /** The principal name as records show it: a user name, `key:<name>`, … Never reused for another principal. */
+  /** Name of the principal in records: a user name, `key:<name>`, … The name is never reused for another principal. */
   readonly name: string;
-  /** For display only. Guards check the permissions. */
+  /** Role for display only. Guards check the permissions. */
   readonly role: Role;
   /** Session of a person; undefined for a key. */
   readonly sessionId?: string;
   readonly limit_class?: KeyLimitClass;
   /** Limits of this key per minute, instead of the limits of its class. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
-  /** Required, so that a copy without it does not compile: otherwise a revoked key could still write. */
+  /** Required: a copy of the caller without `begin` would let a revoked key write, so it must not compile. */
   begin(tx: Tx): Promise<void>;
 }
 
@@ -38,9 +35,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The unread body. RequestGuard decides when to read it. */
     arriving?: ArrivingBody;
-    /** The bytes of the body, after they were read. */
     received?: Buffer;
-    /** Defect in the content of a readable body, reported after the check of the role. */
+    /** Defect in the content of a readable body. It is reported after the role is checked. */
     contentProblem?: AppError | undefined;
     caller?: Caller;
     failure?: AppError;

@@ -120,7 +120,7 @@ describe('strict JSON', () => {
   });
 
   it('accepts safe integers, and larger integers only if a response contains the same digits', () => {
-    // The exact value of what JSON.stringify writes, be it 1e+23 or 1152921504606847000.
+    // Returns the exact value of a number that JSON.stringify wrote, such as 1e+23 or 1152921504606847000.
     const exact = (text: string): bigint => {
       const [digits = '', power = '0'] = text.split('e');
       const [whole = '', fraction = ''] = digits.split('.');

@@ -7,12 +7,12 @@ export const MAX_DEPTH = 64;
 const MAX_DEFECTS = 20;
 const MAX_PATH_LENGTH = 500;
 
-/** Maximum number of keys and values of a body. No declared shape has more. */
+/** Maximum number of keys and values of a body. No declared body needs more. */
 const FEW = { keys: 5_000, values: 20_000 };
-/** Maximum for free-form data: as much as fits into 256 KiB, the maximum size of the raw data of an incident. */
+/** For free-form data: as many keys and values fit into 256 KiB, the maximum size of the raw data of an incident. */
 const MANY = { keys: 44_000, values: 180_000 };
 
-/** JSON is UTF-8 (RFC 8259). Invalid bytes would silently become other characters. */
+/** Without this check, bytes that are not UTF-8 (RFC 8259) would silently become other characters. */
 export function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new AppError('bad_request', 'The body is not valid UTF-8.');
   return bytes.toString('utf8');
@@ -20,17 +20,13 @@ export function textOf(bytes: Buffer): string {
 
 export interface ReadBody {
   readonly value: unknown;
-  /** Defect in the content, reported after the check of the role. */
   readonly problem?: ValidationError | undefined;
 }
 
 /** Matches a number with 16 digits or an exponent. A match inside a string only costs time. */
 const LONG_NUMBER = /(?:^|[:,[\s])-?(?:\d{16}|\d+(?:\.\d*)?e)/i;
 
-/**
- * Parses a JSON body. Malformed bytes throw `bad_request`. Content that JSON.parse would silently change, or that PostgreSQL
- * cannot store, is a validation problem. Objects below the field `anyKeysIn` may have any keys, and more keys.
- */
+/** Rejects content that JSON.parse would change or PostgreSQL cannot store. Below `anyKeysIn`, any key is valid. */
 export function readStrictJson(bytes: Buffer, anyKeysIn?: string): ReadBody {
   const text = textOf(bytes);
   let value: unknown;
@@ -49,7 +45,6 @@ export function readStrictJson(bytes: Buffer, anyKeysIn?: string): ReadBody {
 /** Placeholder for a whole number that JSON.parse would change. */
 const INEXACT = Symbol('inexact number');
 
-/** Node passes the source text of each value to the reviver. */
 type Parse = (
   text: string,
   reviver: (key: string, value: unknown, context: { readonly source: string }) => unknown,
@@ -60,7 +55,6 @@ const withInexactNumbers = (text: string): unknown =>
     typeof value === 'number' && !isKept(source) ? INEXACT : value,
   );
 
-/** Returns the path and the kind of each defect in a parsed value. */
 export function jsonDefects(body: unknown, anyKeysIn?: string): FieldError[] {
   const most = anyKeysIn === undefined ? FEW : MANY;
   const found: FieldError[] = [];
@@ -82,7 +76,6 @@ export function jsonDefects(body: unknown, anyKeysIn?: string): FieldError[] {
       report('forbidden_key', 'is not allowed as a key');
     }
   };
-  /** Returns false if the body has too many keys or values. */
   const visit = (value: unknown): boolean => {
     if (typeof value === 'string') checkText(value);
     if (value === INEXACT) {
@@ -114,22 +107,19 @@ export function jsonDefects(body: unknown, anyKeysIn?: string): FieldError[] {
   return [{ field: '', code: 'too_many_values', message }];
 }
 
-/**
- * True if a response contains the same number as this JSON token. A fraction may be rounded. A whole number may not,
- * because it is an id or a count: 2^60 would become 1152921504606847000.
- */
+/** A fraction may be rounded. A whole number is an id or a count: 2^60 would become 1152921504606847000. */
 export function isKept(token: string): boolean {
   const value = Number(token);
   if (!Number.isInteger(value)) return Number.isFinite(value);
   return Number.isSafeInteger(value) || isExact(token);
 }
 
-/** True if JSON.parse and JSON.stringify preserve the number of this JSON token. A double preserves 15 digits. */
+/** True if JSON.parse and JSON.stringify preserve the number. A double preserves 15 digits. */
 export function isExact(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value) || Object.is(value, -0)) return false;
   if (String(value) === token) return true;
-  // Limits the cost of the patterns.
+  // Limits the cost of the patterns below.
   if (token.length > 40) return false;
   const digits = token.replace(/^-?[0.]*|\.|e.*$/gi, '').replace(/0+$/, '');
   return digits === '' || (digits.length <= 15 && Math.abs(value) > 1e-300);

@@ -15,7 +15,7 @@ const STORED = {
   under_way: false,
 };
 
-/** A request whose statements return these rows. */
+/** Creates a request whose statements return the given rows. */
 function setUp(found?: Partial<typeof STORED>) {
   const rows: Record<string, object[]> = {
     idempotency_lock: [{ locked: true }],
@@ -32,17 +32,17 @@ function setUp(found?: Partial<typeof STORED>) {
     open: (text: string, context: string) => `opened(${text} for ${context})`,
   };
   const request = new IdempotentRequest({ rowsIn }, secrets, identity, { statusCode: 200 });
-  /** Values of each execution of a statement. */
+  /** Returns the values of each execution of a statement. */
   const sent = (name: string) =>
     rowsIn.mock.calls
       .filter(([, one]) => one.name === `idempotency_${name}`)
       .map((call) => call[2]!);
-  /** What the statement stored, in the order of its columns. */
+  /** Returns the values that the statement stored, in the order of its columns. */
   const stored = (at = 0) => {
     const [, , , owner, status, body, sealed, provisionalForMs] = sent('remember')[at]!;
     return { owner, status, body, sealed, provisionalForMs };
   };
-  /** One transaction that stores `result`, from begin to commit. */
+  /** Runs one transaction that stores `result`, from begin to commit. */
   const run = (...options: Parameters<typeof request.remember>) =>
     transactions.run(async () => 'result', request.remember(...options));
   return { rows, rowsIn, request, run, sent, stored };

@@ -1,4 +1,4 @@
-// SQL: advisory locks, and comparisons with the clock of the database, which TypeORM does not support.
+// SQL: takes advisory locks, and compares with the clock of the database, which TypeORM does not support.
 import {
   type CanActivate,
   createParamDecorator,
@@ -17,22 +17,15 @@ import { newId } from '../ids.js';
 import type { SealedColumn } from '../secrets/secret-keys.js';
 import { SecretBox } from '../secrets/secret-box.js';
 
-/**
- * Parameter of a POST handler (`@Idempotent() idempotency: Idempotency`) that makes its effect happen once per
- * Idempotency-Key. The service calls `this.transactions.run(work, caller, idempotency.remember(present(Dto)))`. If the
- * header is missing, the participants do nothing.
- */
+/** Parameter of a POST handler. Use: `transactions.run(work, caller, idempotency.remember(present(Dto)))`. */
 export type Idempotency = Pick<IdempotentRequest, 'remember' | 'release'>;
 
 interface RememberOptions<T> {
   /** HTTP status of the stored response. Default: the status of the handler. */
   readonly status?: (result: T) => number;
-  /** The response has a secret and is stored encrypted. */
+  /** True if the response contains a secret. It is then stored encrypted. */
   readonly secret?: boolean;
-  /**
-   * Set if the work continues after this transaction (a vendor or model is called). A repetition is rejected as running
-   * until a later transaction stores the final response, the request is answered, or this time has passed.
-   */
+  /** Set if the work continues after this transaction. Until it ends, at most this long, a repetition is rejected. */
   readonly provisionalForMs?: number;
 }
 
@@ -42,14 +35,12 @@ declare module 'fastify' {
   }
 }
 
-/** Identifies a request and its repetitions. */
 interface Identity {
   readonly principal: string;
   readonly key: string;
   readonly fingerprint: Buffer;
 }
 
-/** Binds an encrypted response to its row. */
 const contextOf = ({ principal, key }: Partial<Identity>) => `idempotency:${principal}\n${key}`;
 
 /** Stored responses with a secret, such as a new API key. They are kept for one day. */
@@ -61,7 +52,7 @@ export const REMEMBERED_SECRETS: SealedColumn = {
   context: contextOf,
 };
 
-/** Locks a key until the end of the transaction. */
+/** Locks an Idempotency-Key until the end of the transaction, if no other transaction holds it. */
 const LOCK: Statement = {
   name: 'idempotency_lock',
   text: `select pg_try_advisory_xact_lock($1::bigint) as locked`,
@@ -104,7 +95,7 @@ const PRUNE = `
     select principal, key from idempotency_keys where kept_at <= now() - interval '24 hours'
      order by kept_at limit ${PRUNED_AT_ONCE} for update skip locked)`;
 
-/** Deletes expired keys, in batches so that no request waits long for a lock. */
+/** Deletes expired keys in batches, so that no request waits long for a lock. */
 export async function pruneKeys(dataSource: DataSource, signal?: AbortSignal): Promise<void> {
   while (!signal?.aborted) {
     const [, pruned] = await dataSource.query<[unknown, number]>(PRUNE);
@@ -154,7 +145,7 @@ export class IdempotencyGuard implements CanActivate {
   }
 }
 
-/** JSON bodies are compared by value: a retry may use another key order or other whitespace. */
+/** Compares JSON bodies by value, because a retry may use another key order or other white space. */
 function fingerprintOf({ method, url, body, received }: FastifyRequest): Buffer {
   return createHash('sha256')
     .update(`${method} ${url}\n`)
@@ -181,9 +172,8 @@ interface Stored {
 }
 
 export class IdempotentRequest implements Idempotency {
-  /** Distinguishes this request from its repetitions, which have the same key and fingerprint. */
+  /** Id that distinguishes this request from its repetitions, which have the same key and fingerprint. */
   private readonly owner = newId();
-  /** The response stored by a committed transaction of this request. */
   private stored?: Stored;
   private answered = false;
 
@@ -194,7 +184,7 @@ export class IdempotentRequest implements Idempotency {
     private readonly reply: Pick<FastifyReply, 'statusCode'>,
   ) {}
 
-  /** Throws the stored response of an earlier request with this key, or an error if the key cannot be used. */
+  /** Throws the stored response if an earlier request had this key, or an error if the key cannot be used. */
   async begin(tx?: Tx): Promise<true> {
     const { principal, key, fingerprint } = this.identity;
     const [found] = await this.statements.rowsIn<Found>(tx, FIND, [principal, key]);
@@ -210,10 +200,9 @@ export class IdempotentRequest implements Idempotency {
   }
 
   /**
-   * A participant for the transaction of the effect. It rejects a repetition of a running request, answers a repetition
-   * of a finished request with the stored response, and stores `render(result)` as the response. Rejections and stored
-   * responses are thrown, so code between here and the handler must not catch unknown errors. If the work takes several
-   * transactions, each may have a participant: the first handles repetitions, later ones replace the response.
+   * Rejects a repetition of a running request, and answers any other repetition with the stored `render(result)`. Both
+   * are thrown, so code between the participant and the handler must not catch unknown errors. If the work needs
+   * several transactions, each may have a participant, and each later one replaces the response.
    */
   remember<T>(render: (result: T) => unknown, options: RememberOptions<T> = {}): Participant<T> {
     const { secret = false, provisionalForMs = null } = options;
@@ -222,7 +211,7 @@ export class IdempotentRequest implements Idempotency {
         if (this.stored) return;
         const { principal, key } = this.identity;
         const bits = hash('sha256', `idempotency\n${principal}\n${key}`, 'buffer').readBigInt64BE();
-        // The lock comes first, so that `begin` reads what its previous holder committed.
+        // Takes the lock first, so that `begin` reads what the previous holder of the lock has committed.
         const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [String(bits)]);
         if (!row!.locked) throw isRunning();
         await this.begin(tx);
@@ -233,14 +222,14 @@ export class IdempotentRequest implements Idempotency {
         const answer = { status, body: JSON.stringify({ data: render(result) }) };
         const stored = { answer, secret, provisionalForMs };
         const isOurs = await this.store(stored, tx);
-        // An earlier transaction of this request already had an effect, so a later one does not store its response.
+        // If this request already had an effect, the transaction commits without storing its response.
         if (!isOurs && !this.stored) throw isRunning();
         afterCommit(tx, () => (this.stored = stored));
       },
     };
   }
 
-  /** A participant for the transaction that records that earlier work had no effect. It releases the key. */
+  /** For the transaction that records that earlier work had no effect. The participant releases the key. */
   release(): Participant {
     return {
       finish: async (tx) => {
@@ -252,12 +241,12 @@ export class IdempotentRequest implements Idempotency {
     };
   }
 
-  /** Receives the response of the handler. Returns the response for the client: the stored response if it is final. */
+  /** Returns the response for the client: a final stored response replaces the response of the handler. */
   async answer(answer: Answer): Promise<Answer> {
     this.answered = true;
     if (!this.stored) return answer;
     if (this.stored.provisionalForMs === null) return this.stored.answer;
-    // If this write fails, the effect remains. Repetitions get "still running" until the provisional time ends.
+    // If this write fails, repetitions are rejected as still running until the provisional time ends.
     await this.store({ ...this.stored, answer, provisionalForMs: null }).catch(() => false);
     return answer;
   }

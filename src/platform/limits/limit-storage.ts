@@ -10,22 +10,19 @@ import {
 } from 'rate-limiter-flexible';
 import type { Settings } from '../config/settings.js';
 
-/** State of a limit for one key. Times are seconds from now, with fractions. */
+/** State of a limit for one key. Times are in seconds from now, with fractions. */
 export type LimitRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 const KEY_PREFIX = 'its:limit';
-/** Short, because a slow shared counter is worse than a local one. */
+/** Short, because a slow shared counter is worse than a local counter. */
 const COMMAND_TIMEOUT_MS = 75;
-/** After this time, the connection counts as lost, and requests do not wait for it. */
+/** After this time without a response, the connection counts as lost, and requests do not wait for it. */
 const SOCKET_TIMEOUT_MS = 500;
 const START_TIMEOUT_MS = 1_000;
 const LONGEST_RETRY_MS = 2_000;
 const PROBE_MS = 1_000;
 
-/**
- * Counts hits per name and key in fixed windows: in Redis for all replicas, or in this process if Redis is not
- * configured or unavailable. There are only a few fixed names.
- */
+/** Counts hits in fixed windows: in Redis, or in this process if Redis is not available. Names are few and fixed. */
 export class LimitStorage implements ThrottlerStorage, OnModuleDestroy {
   private readonly logger = new Logger('RateLimits');
   private readonly limiters = new Map<string, RateLimiterAbstract>();
@@ -39,7 +36,7 @@ export class LimitStorage implements ThrottlerStorage, OnModuleDestroy {
 
   static async open({ redisUrl }: Pick<Settings, 'redisUrl'>): Promise<LimitStorage> {
     if (redisUrl === undefined) return new LimitStorage();
-    // Loaded on demand, because the client takes much memory.
+    // Imported only when needed, because the client takes much memory.
     const { Redis } = await import('ioredis');
     const redis = new Redis(redisUrl, {
       commandTimeout: COMMAND_TIMEOUT_MS,
@@ -62,7 +59,7 @@ export class LimitStorage implements ThrottlerStorage, OnModuleDestroy {
     this.redis?.disconnect();
   }
 
-  /** Counts one or several hits, also over the limit. `blockDuration` is not used: a block ends with the window. */
+  /** Counts one or more hits, even over the limit. Ignores `blockDuration`: a block ends with the window. */
   async increment(
     key: string,
     ttl: number,
@@ -81,10 +78,7 @@ export class LimitStorage implements ThrottlerStorage, OnModuleDestroy {
     return recordOf(state, (state?.consumedPoints ?? 0) >= limit);
   }
 
-  /**
-   * True if the shared counter works; `undefined` if each replica counts separately. Writes a value, because a full
-   * server or a standby still answers other commands.
-   */
+  /** Returns `undefined` if replicas count separately. Writes, because a full server or a standby answers reads. */
   async sharedWorks(): Promise<boolean | undefined> {
     return await this.redis?.set(`${KEY_PREFIX}:probe`, 1, 'PX', PROBE_MS).then(
       () => true,
@@ -92,7 +86,7 @@ export class LimitStorage implements ThrottlerStorage, OnModuleDestroy {
     );
   }
 
-  /** The limit depends on the caller, so the limiters only count. */
+  /** The limiters only count hits. The limit is checked elsewhere, because it depends on the caller. */
   private limiterOf(name: string, ttl: number): RateLimiterAbstract {
     const known = this.limiters.get(name);
     if (known) return known;

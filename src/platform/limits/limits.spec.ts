@@ -82,7 +82,7 @@ describe('FailureLimits', () => {
         if ((await failures.record('login', address)) === undefined) failed.push(address);
       }
     }
-    // Ten for each /64, until the /48 reaches eight times that number.
+    // Each /64 may have ten failures, until the /48 has eight times that number.
     expect(failed).toHaveLength(80);
     expect(await failures.blocked('login', '2001:db8:1:ffff::1')).toMatchObject(FOR_60_S);
     expect(await failures.blocked('login', '2001:db8:2::1')).toBeUndefined();

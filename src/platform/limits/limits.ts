@@ -26,61 +26,48 @@ export interface NamedLimit {
 
 export type Limited = LimitClass | 'none' | OpenLimit | NamedLimit;
 
-/** Handlers open to everybody. Each has its own counter, so that logouts never block logins. */
+/** Each limit of a handler that is open to everybody has its own counter, so that logouts never block logins. */
 type OpenLimit = 'login' | 'logout';
 
-/** Limit of these handlers per minute and address. Callers with a session are not limited. */
+/** For handlers that are open to everybody, per minute and address. Callers with a session are not limited. */
 export const STRANGERS_PER_MINUTE = 60;
 
 const LIMITED = Symbol('limited');
 
-/**
- * Declares the limit of a handler. Default: read or write by its method. `none` is for handlers that charge
- * LimitCounter themselves, `login` and `logout` for handlers open to everybody. Requests without a principal count by
- * address.
- */
+/** Default: `read` or `write`, by method. `none`: the handler charges LimitCounter. Strangers count by address. */
 export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);
 
-/** Requests per minute of keys of the class `integration`. */
 export const INTEGRATION_LIMITS = { read: 600, write: 300 } as const;
 
-/** The limits that apply to an address, narrowest network first. */
 const limitsOf = (name: string, address: string, perMinute: number) =>
   countedNetworks(address).map((network) => {
     return { name, key: `address ${network.name}`, ttl: MINUTE, most: network.share * perMinute };
   });
 
-/** Charges requests to limits. For RateLimitGuard, and for guards that determine the charged key themselves. */
 @Injectable()
 export class LimitCounter {
   constructor(private readonly storage: LimitStorage) {}
 
-  /** Sets the rate-limit headers, and rejects a request over the limit. 0 means no limit. */
+  /** Counts a request, sets the headers, and rejects a request over the limit. A limit of 0 means no limit. */
   async charge({ name, perMinute }: NamedLimit, key: string, reply: FastifyReply): Promise<void> {
     if (perMinute === 0) return;
     settle(perMinute, await this.storage.increment(key, MINUTE, perMinute, MINUTE, name), reply);
   }
 
-  /** Charges further hits of an accepted request, such as the events of a body. Never rejects. */
+  /** Charges further hits of an accepted request, such as the events in its body. Never rejects the request. */
   async add({ name, perMinute }: NamedLimit, key: string, hits: number): Promise<void> {
     if (perMinute === 0 || hits === 0) return;
     await this.storage.increment(key, MINUTE, Number.MAX_SAFE_INTEGER, MINUTE, name, hits);
   }
 
-  /**
-   * Counts the copies of one message within a minute and rejects copies over the limit, because a third party may
-   * replay the message. Returns true for the first copy.
-   */
+  /** Returns true for the first copy. Rejects copies over the limit, because a third party may replay the message. */
   async isFirst({ name, perMinute }: NamedLimit, message: string): Promise<boolean> {
     const state = await this.storage.increment(message, MINUTE, perMinute, MINUTE, name);
     settle(perMinute, state);
     return state.totalHits === 1;
   }
 
-  /**
-   * Charges a request without a principal to the networks of its address. The headers show the limit of its own
-   * network, or of the wider network that is full. A request that its own network rejects does not fill the wider one.
-   */
+  /** Charges the narrowest network first. A request that it rejects does not count for the wider network. */
   async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
     for (const { name, key, ttl, most } of limitsOf(limit.name, address, limit.perMinute)) {
       const state = await this.storage.increment(key, ttl, most, ttl, name);
@@ -110,13 +97,10 @@ function limited(message: string, timeToExpire: number): AppError {
   return new AppError('rate_limited', message, { headers });
 }
 
-/** Disables the decorators of ThrottlerGuard, whose look-ups cost 4 µs per read. Handlers declare `@Limited`. */
+/** The decorators of ThrottlerGuard cost 4 µs per read. Handlers declare `@Limited` instead. */
 const NO_DECORATORS = { getAllAndOverride: () => undefined } as unknown as Reflector;
 
-/**
- * Runs after authentication, so that a principal has one counter for all calls and addresses, and is never charged for
- * requests of others. Later errors keep the headers.
- */
+/** Runs after authentication: a principal has one counter for all addresses, and never pays for other callers. */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {
   constructor(
@@ -149,7 +133,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     if (declared === 'login' || declared === 'logout') {
       return caller ? undefined : { name: declared, perMinute: STRANGERS_PER_MINUTE };
     }
-    // By default, handlers with a role are limited; health, metrics, documents and receipts are not.
+    // By default, handlers that require a role are limited. Health, metrics, documents and webhooks are not limited.
     if (declared === 'none' || (!declared && !requiredRole(accessOf(context) ?? 'public'))) {
       return undefined;
     }
@@ -158,7 +142,7 @@ export class RateLimitGuard extends ThrottlerGuard {
     return perMinute > 0 ? { name, perMinute } : undefined;
   }
 
-  /** Web pages of people send more requests than programs. A class never lowers a configured limit; 0 is no limit. */
+  /** People have higher limits. The class of a key never lowers a configured limit. A limit of 0 means no limit. */
   private perMinute(name: LimitClass, caller: Caller | undefined): number {
     const { rateLimitRead, rateLimitWrite, rateLimitTriage: triage } = this.settings;
     const { rateLimitPersonRead, rateLimitPersonWrite } = this.settings;
@@ -172,7 +156,7 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 }
 
-/** Failures per minute and address, by kind. */
+/** Maximum failures per minute and address, by kind. */
 export const FAILURES = {
   login: { perMinute: 10, what: 'wrong passwords' },
   key: { perMinute: 60, what: 'failed keys' },
@@ -181,7 +165,7 @@ export const FAILURES = {
 } as const;
 type FailureKind = keyof typeof FAILURES | 'account';
 
-/** Failures of one account, summed over all unknown addresses. */
+/** Maximum failures of one account, summed over all unknown addresses. */
 const OF_ACCOUNT = [
   { name: 'failed_account', ttl: MINUTE, most: 10 },
   { name: 'failed_account_hour', ttl: 60 * MINUTE, most: 60 },
@@ -190,25 +174,18 @@ const OF_ACCOUNT = [
 const ACCOUNT_MESSAGE =
   'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.';
 
-/**
- * Slows down guessing. Checked only after a failure (or before a password is hashed), so that a valid key, session or
- * signature is never rejected because of other callers at the same address.
- */
+/** Checked only after a failure or before a hash, so valid credentials never fail because of other callers. */
 @Injectable()
 export class FailureLimits {
   constructor(private readonly storage: LimitStorage) {}
 
-  /** Returns the error of an address or account that has reached its limit. */
   blocked(kind: FailureKind, subject: string): Promise<AppError | undefined> {
     return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
       this.storage.peek(key, ttl, most, name),
     );
   }
 
-  /**
-   * Counts a failure. Over the limit, returns the error to throw instead of the error of the failure, so that parallel
-   * guesses reveal no more than sequential guesses.
-   */
+  /** Over the limit, returns the error to throw, so that parallel guesses reveal no more than sequential guesses. */
   record(kind: FailureKind, subject: string): Promise<AppError | undefined> {
     return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
       this.storage.increment(key, ttl, most, ttl, name),

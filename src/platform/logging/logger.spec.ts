@@ -49,7 +49,7 @@ describe('a log line on a terminal', () => {
     address: '127.0.0.1',
   };
 
-  /** The line on a terminal without colours. */
+  /** Returns the line that a terminal without colours shows. */
   async function shown(log: (logger: pino.Logger) => void): Promise<string> {
     const written: string[] = [];
     const terminal = Object.create(WriteStream.prototype) as WriteStream;

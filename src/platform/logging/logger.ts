@@ -21,7 +21,7 @@ const SECRET_FIELDS = [
   '["x-webhook-signature"]',
   '["x-webhook-token"]',
   '["x-api-key"]',
-  // TypeORM puts the values of a failed statement into its error; they include hashes and encrypted secrets.
+  // TypeORM puts the values of a failed statement into the error. The values include hashes and encrypted secrets.
   'parameters',
 ];
 
@@ -30,7 +30,7 @@ const redactPaths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${below}`, `req.headers${below}`, `headers${below}`];
 });
 
-/** JSON lines on stdout, written in blocks, at the latest after 100 ms. pino flushes them when the process exits. */
+/** Writes JSON lines to stdout in blocks, after at most 100 ms. pino flushes the lines when the process exits. */
 export const jsonLines = () =>
   pino.destination({ sync: false, minLength: 4_096, periodicFlush: 100 });
 
@@ -41,7 +41,6 @@ export function createRootLogger(settings: Settings, destination?: DestinationSt
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: redactPaths, censor: '[redacted]' },
-    // Adds the trace to lines within a request or job.
     ...(settings.otelExporterOtlpEndpoint !== undefined && {
       mixin: () => ({ trace_id: presentSpan()?.traceId }),
     }),
@@ -49,15 +48,11 @@ export function createRootLogger(settings: Settings, destination?: DestinationSt
   return pino(options, destination);
 }
 
-/**
- * Options of nestjs-pino, which carries the logs of Nest and of our classes. Its request middleware is off: a hook
- * writes one line per request (see request-log.ts) at a third of the cost, without headers or bodies.
- */
+/** The request middleware is off: a hook writes one line without headers and bodies, at a third of the cost. */
 export function loggerParams(logger: pino.Logger): Params {
   return { pinoHttp: { logger }, forRoutes: [] };
 }
 
-/** Lines for people on a terminal: the message, requests in a few words, and errors with their stack. */
 export async function terminalLines(terminal: NodeJS.WriteStream): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   return pretty({
@@ -73,7 +68,7 @@ export async function terminalLines(terminal: NodeJS.WriteStream): Promise<Desti
 /** Loggers of Nest that write about a hundred lines at each start. */
 const FRAMEWORK = /^(InstanceLoader|NestApplication|NestFactory|RouterExplorer|RoutesResolver)$/;
 
-/** Logs Nest and our classes. Ordinary lines of Nest have the level debug. */
+/** Logger of Nest and of our classes. Ordinary lines of Nest get the level debug. */
 export class ServiceLogger extends Logger {
   constructor(root: pino.Logger) {
     const params = loggerParams(root);

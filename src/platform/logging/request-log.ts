@@ -11,12 +11,11 @@ import { traceIdIn } from '../tracing/tracing.js';
 const ROUTINE = /\/(live|ready|health|metrics)$/;
 const LONGEST_AGENT = 200;
 const LONGEST_NAME = 64;
-/** Maximum shown length of a value that matched nothing. No serious key or password is that short. */
+/** Maximum length that is logged of a value that matched nothing. No serious key or password is that short. */
 const LONGEST_GUESS = 16;
 
-/** Writes one line per request, including the reason of a failure. */
 export function installRequestLog(instance: FastifyInstance, logger: Logger, least: string): void {
-  // Skips redaction, which costs six times as much as the line. The line has only the fields below.
+  // Turns redaction off, which costs six times as much as the line. The line has only the fields below.
   const lines = logger.child({}, { redact: [], level: least });
   instance.addHook('onResponse', (request, reply, done) => {
     const route = routeOf(request);
@@ -45,13 +44,13 @@ export function installRequestLog(instance: FastifyInstance, logger: Logger, lea
 
 function levelOf(request: FastifyRequest, status: number, route: string | undefined): Level {
   const { failure } = request;
-  // A response may have been sent before its handler failed.
+  // A handler may fail after its response was sent, so the status of the response is not enough.
   if (failure && failure.status >= 500) return isDecision(failure) ? 'warn' : 'error';
   if (route !== undefined && ROUTINE.test(route)) return 'debug';
   return status >= 500 ? 'warn' : 'info';
 }
 
-/** True if the service itself rejected the request, such as for too many bodies. Strangers may cause many of these. */
+/** True if the service itself rejected the request. Strangers may cause many such rejections. */
 function isDecision({ code, cause }: AppError): boolean {
   return code === 'service_unavailable' && cause === undefined;
 }
@@ -62,16 +61,12 @@ function causeOf({ failure }: FastifyRequest): { err?: Error; reason?: string } 
   return { err: failure.cause instanceof Error ? failure.cause : failure };
 }
 
-/** Returns the id in the path, or else the id in the response. */
 function idOf({ params, answeredId }: FastifyRequest, status: number): string | undefined {
   const named = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
   return typeof named === 'string' && named !== '' ? shownId(named, status) : answeredId;
 }
 
-/**
- * Callers may send a key instead of an id by mistake. So a value is logged whole only if it has the form of an id or
- * was found. Otherwise the log contains the beginning, which shows a misspelt name.
- */
+/** A caller may send a key instead of an id by mistake. The beginning is enough to show a misspelt name. */
 function shownId(named: string, status: number): string {
   const isFound = status >= 200 && status < 300;
   if (isFound || isUuid(named.replace(/^act-/, ''))) return visibleStart(named, LONGEST_NAME);

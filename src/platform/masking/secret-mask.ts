@@ -2,9 +2,9 @@ const MASK = '[secret]';
 /** Shorter secrets are often parts of ordinary words and numbers, so they are masked only as whole words. */
 const SHORTEST_ANYWHERE = 6;
 
-/** Masks secrets in any case: raw, percent-encoded, JSON-escaped, in hex, and in base64, even inside longer base64. */
+/** Ignores case. Finds plain, percent-encoded, JSON-escaped, hex and base64 secrets, even inside longer base64. */
 export class SecretMask {
-  /** Built on first use: most connectors never show a response. */
+  /** Built at its first use, because most connectors never show a response. */
   private form: { readonly pattern: RegExp; readonly longest: number } | undefined;
 
   constructor(private readonly secrets: readonly string[]) {}
@@ -13,7 +13,7 @@ export class SecretMask {
     return this.maskStart(text, text.length);
   }
 
-  /** Returns the first `length` characters, masked. A secret that extends beyond them is masked too. */
+  /** Also masks a secret that begins within the first `length` characters and ends after them. */
   maskStart(text: string, length: number): string {
     const { pattern, longest } = (this.form ??= anyFormOf(this.secrets));
     let masked = '';
@@ -27,7 +27,6 @@ export class SecretMask {
   }
 }
 
-/** Returns a pattern that finds the longest form at each position, because forms can overlap. */
 function anyFormOf(secrets: readonly string[]): {
   readonly pattern: RegExp;
   readonly longest: number;
@@ -42,7 +41,6 @@ function anyFormOf(secrets: readonly string[]): {
   return { pattern, longest: forms[0]?.text.length ?? 0 };
 }
 
-/** Returns user and password if the secret is a Basic credential in base64. */
 function basicParts(secret: string): string[] {
   if (!/^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(secret)) return [];
   const pair = Buffer.from(secret, 'base64').toString('utf8');
@@ -71,7 +69,7 @@ function formsOf(secret: string): { readonly text: string; readonly standsAlone:
   return texts.filter((text) => text !== '').map((text) => ({ text, standsAlone }));
 }
 
-/** Returns the characters that depend only on the secret in a longer base64 text, for this offset in a 3-byte group. */
+/** Base64 characters that depend only on the secret. `offset` is the place of its first byte in a 3-byte group. */
 function insideBase64(bytes: Buffer, offset: number): string {
   if (bytes.length < SHORTEST_ANYWHERE) return '';
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');

@@ -31,10 +31,7 @@ export class MetricsController extends PrometheusController {
   }
 }
 
-/**
- * Separate controller, because PrometheusModule supports only one path, and because a path under /api always requires a
- * key, session or token.
- */
+/** PrometheusModule supports only one path. A path under /api always requires a key, session or token. */
 @ApiTags(TWINS_UNDER_API)
 @Controller('api/metrics')
 export class ApiMetricsController extends PrometheusController {

@@ -69,10 +69,7 @@ export const METRICS: readonly Provider[] = [
   gauge('notifications_waiting', 'Undelivered notifications of enabled channels.'),
 ];
 
-/**
- * Creates all known series of a counter at 0. Prometheus sees no increase in a series that begins with its first burst,
- * so no alert would fire. Modules call it in `onModuleInit` with the values of each label.
- */
+/** Prometheus sees no increase in a series that begins with its first burst, so no alert would fire. */
 export function beginAtZero<Label extends string>(
   metric: Counter<Label> | Histogram<Label>,
   labels: Readonly<Record<Label, readonly string[]>>,
@@ -91,7 +88,6 @@ export function beginAtZero<Label extends string>(
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const labelOf = (method: string) => (METHODS.includes(method) ? method : 'other');
 
-/** Statuses whose series begin at 0, because an alert counts them. */
 const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(([status]) => status))]
   .filter((status) => status >= 500)
   .map(String);
@@ -114,7 +110,7 @@ export class HttpMetrics {
     });
     instance.addHook('onRequest', (_request, reply, done) => {
       this.inFlight.inc();
-      // onResponse is not called if the client disconnects.
+      // Fastify does not call onResponse if the client disconnects.
       reply.raw.once('close', () => this.inFlight.dec());
       done();
     });

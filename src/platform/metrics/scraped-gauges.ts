@@ -15,10 +15,7 @@ type Values = number | LabelledValues | undefined;
 type Read = () => Values | Promise<Values>;
 type Collecting = (Gauge | Counter) & { collect?: () => void | Promise<void> };
 
-/**
- * Gauges that are read at each scrape, such as pending approvals or the kill switch. A gauge that cannot be read in
- * time is absent from that scrape, because an old value would mislead.
- */
+/** Read at each scrape. A gauge that cannot be read in time is absent, because an old value would mislead. */
 @Injectable()
 export class ScrapedGauges implements OnModuleDestroy {
   private readonly logger = new Logger(ScrapedGauges.name);
@@ -30,7 +27,7 @@ export class ScrapedGauges implements OnModuleDestroy {
     this.beforeScrapes(gauge, async () => show(gauge, await this.inTime(read)));
   }
 
-  /** Registers a counter whose labels are in the database. `begin` creates the current series. */
+  /** Registers a counter whose label values are in the database. `begin` creates the series of the current values. */
   registerSeries(counter: Counter, begin: () => Promise<void>): void {
     this.beforeScrapes(counter, () => this.inTime(begin));
   }
@@ -52,7 +49,6 @@ export class ScrapedGauges implements OnModuleDestroy {
     });
   }
 
-  /** Returns `undefined` if the read fails or takes too long. */
   private async inTime<T>(read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await within(PATIENCE_MS, Promise.resolve().then(read), tooLate);
@@ -63,14 +59,13 @@ export class ScrapedGauges implements OnModuleDestroy {
   }
 }
 
-/** Replaces all values, so that no label of an earlier scrape remains. */
 function show(gauge: Gauge, values: Values): void {
   clear(gauge);
   if (typeof values === 'number') gauge.set(values);
   else for (const [labels, value] of values ?? []) gauge.set(labels, value);
 }
 
-/** `reset` sets a gauge without labels to 0, and `remove` needs the labels of a gauge that has labels. */
+/** Without labels, `reset` would show 0. With labels, `remove` would need the values of the labels. */
 function clear(gauge: Gauge & { readonly labelNames?: readonly string[] }): void {
   if (gauge.labelNames?.length) gauge.reset();
   else gauge.remove();

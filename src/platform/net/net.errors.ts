@@ -1,6 +1,6 @@
-/** Nothing was sent: no address, no connection or no permission. A retry cannot cause a second effect. */
+/** Nothing was sent: no address, connection or permission. A retry cannot cause a second effect. */
 export class UnreachableError extends Error {
-  /** True if a retry may help soon. Never true if the target is not allowed. */
+  /** True if a retry may soon succeed. Never true for a target that is not allowed. */
   readonly temporary: boolean;
 
   constructor(message: string, { temporary = true, cause }: Extras = {}) {
@@ -21,11 +21,11 @@ export class TargetRefusedError extends UnreachableError {
   }
 }
 
-/** Something was sent, but the outcome is unknown: the request may have had its effect. */
+/** Error: something was sent, but the outcome is unknown. The request may have had its effect. */
 export class OutcomeUnknownError extends Error {
   constructor(
     message: string,
-    /** `timeout`: no complete response in time. `broken`: the connection ended first, or the response is unusable. */
+    /** `timeout`: no complete response in time. `broken`: the connection ended, or the response is unusable. */
     readonly reason: 'timeout' | 'broken',
     options: { readonly cause?: unknown } = {},
   ) {

@@ -7,7 +7,7 @@ import { OutboundHttp } from './outbound-http.js';
 import type { OutboundRequest } from './outbound-request.js';
 import { type Resolver, Targets } from './targets.js';
 
-/** Answers each look-up with the next given result. */
+/** Answers each lookup with the next of the given results. */
 class FakeResolver implements Resolver {
   lookups = 0;
 

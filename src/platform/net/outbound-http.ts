@@ -18,23 +18,20 @@ import {
 import { OutboundAnswer, type OutboundRequest } from './outbound-request.js';
 import { Targets } from './targets.js';
 
-/** Timeout for name look-up, TCP and TLS together. */
+/** Timeout for name lookup, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
-/** Maximum time to receive an unread response, so that its connection can be reused. */
+/** Maximum time to receive a response that nobody reads, so that its connection can be reused. */
 const DROPPED_MS = 1_000;
 
-/** Below 5 s, after which many servers close an idle connection. */
+/** The idle timeout is below 5 s, after which many servers close an idle connection. */
 const KEEPING = { keepAlive: true, timeout: 4_000 };
 /** Own agents, because environment variables can make the global agents of Node use a proxy. */
 const HTTP = { send: requestPlain, once: new HttpAgent(), keeping: new HttpAgent(KEEPING) };
 const HTTPS = { send: requestTls, once: new HttpsAgent(), keeping: new HttpsAgent(KEEPING) };
 
-/**
- * Sends all outgoing HTTP requests: no redirects, no proxies of the environment, verified certificates.
- * UnreachableError: nothing was sent. OutcomeUnknownError: something was sent, without a complete response.
- */
+/** Sends all outgoing requests: no redirects, no proxies of the environment, and only verified certificates. */
 @Injectable()
 export class OutboundHttp {
   constructor(private readonly targets: Targets) {}
@@ -66,7 +63,7 @@ export class OutboundHttp {
   }
 }
 
-/** Omits path and query, because some receivers have a secret path. */
+/** Omits the path and the query, because the path is a secret for some receivers. */
 function workOf({ method, url: { hostname, port, protocol } }: OutboundRequest): Work {
   return {
     name: `${method} ${hostname}`,
@@ -88,7 +85,7 @@ function refuseOtherUrls(url: URL): void {
   }
 }
 
-/** Returns `undefined` if the server had closed the kept connection and did not respond. */
+/** Returns `undefined` if the server had closed the reused connection and did not respond. */
 async function attempt(
   request: OutboundRequest,
   lookup: LookupFunction,
@@ -101,7 +98,6 @@ async function attempt(
   /** True if bytes of the request may have been sent. */
   let sent = false;
   let isAnswered = false;
-  /** True if the outcome is known. */
   let isOver = false;
 
   const fail = (reason: 'timeout' | 'broken', message: string, cause?: unknown): void => {
@@ -132,7 +128,7 @@ async function attempt(
     else fail('broken', 'The server responded before the request.');
   });
   outgoing.on('error', (cause) => fail('broken', messageOf(cause), cause));
-  // After a response, bodyOf reports whether it is complete.
+  // Once a response has begun, bodyOf reports whether the response is complete.
   outgoing.on('close', () => isAnswered || fail('broken', 'The connection ended.'));
   const left = Math.max(0, deadline - performance.now());
   const connecting = setTimeout(
@@ -157,7 +153,7 @@ async function attempt(
   }
 }
 
-/** Waits until TLS is verified. Node sends nothing before `end`, not even headers. */
+/** Waits until TLS is verified. Before `end`, Node sends nothing, not even headers. */
 function connectionOf(outgoing: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     outgoing.once('socket', (socket) => {
@@ -176,7 +172,6 @@ async function bodyOf(
   { withoutBody, maxAnswerBytes = MAX_ANSWER_BYTES }: OutboundRequest,
 ): Promise<Buffer> {
   if (withoutBody) {
-    // Ignores later data and errors.
     incoming.on('error', () => undefined).resume();
     setTimeout(() => incoming.destroy(), DROPPED_MS).unref();
     return NOTHING;
@@ -191,7 +186,7 @@ async function bodyOf(
     if (cause instanceof OutcomeUnknownError) throw cause;
     throw new OutcomeUnknownError(messageOf(cause), 'broken', { cause });
   }
-  // The request accepts no compression. A few compressed bytes could become gigabytes, so they are not unpacked.
+  // The request asks for an uncompressed response, because a few compressed bytes could become gigabytes.
   return /^(identity)?$/i.test(incoming.headers['content-encoding'] ?? '') ? body.content : NOTHING;
 }
 
@@ -206,7 +201,7 @@ function open(request: OutboundRequest, lookup: LookupFunction): ClientRequest {
   const { send, once, keeping } = url.protocol === 'https:' ? HTTPS : HTTP;
   const options = {
     method,
-    // Node throws if the value of a header is undefined.
+    // Omits undefined headers, because Node would throw.
     headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
     agent: reusesConnection ? keeping : once,
     lookup,

@@ -3,19 +3,18 @@ export interface OutboundRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
-  /** Timeout until the last byte of the response. */
+  /** Maximum time until the last byte of the response has arrived. */
   readonly timeoutMs?: number;
   readonly maxAnswerBytes?: number;
-  /** Discards the body of the response. */
   readonly withoutBody?: boolean;
-  /** Reuses a connection. The request must be repeatable: it is sent again if the server has closed the connection. */
+  /** The request must be repeatable: it is sent again if the server has closed the reused connection. */
   readonly reusesConnection?: true;
   readonly signal?: AbortSignal;
-  /** True if the operator configured the target, which may be in any private network, except cloud metadata. */
+  /** A target of the operator may be in any private network, but must not be a cloud metadata address. */
   readonly operatorsTarget?: boolean;
-  /** Sends the trace, which reveals related requests. Only for vendors that the site has connected. */
+  /** Sends the trace header, which reveals related requests. Only for vendors that the site has connected. */
   readonly handsOnTrace?: boolean;
-  /** Called on the open connection before the first byte. If it throws, nothing is sent. */
+  /** Called when the connection is open, before the first byte is sent. If the function throws, nothing is sent. */
   readonly beforeLeaving?: () => Promise<void>;
 }
 
@@ -45,17 +44,14 @@ export class OutboundAnswer {
   }
 }
 
-/** The permission for one gated request. */
 export interface Departure {
-  /** Aborted when the response no longer counts. */
   readonly signal: AbortSignal;
-  /** Called on the open connection before anything is sent; if it throws, nothing is sent. */
+  /** Must be called when the connection is open, before anything is sent. If it throws, nothing may be sent. */
   leave(): Promise<void>;
 }
 
-/** Permits each attempt of a request that has an effect or looks up data. */
 export interface Gate {
-  /** Renews the permission if needed. Throws what `request` throws. */
+  /** Renews the permission if needed. Throws the errors that `request` throws. */
   send<T>(request: (departure: Departure) => Promise<T>): Promise<T>;
 }
 

@@ -11,12 +11,12 @@ import { traced } from '../tracing/tracing.js';
 const TIMEOUT_MS = 15_000;
 const READY: MailReply = { code: 220, text: '' };
 
-/** UnreachableError: no mail was transferred. OutcomeUnknownError: the mail may have been transferred. */
+/** Throws UnreachableError if no mail was transferred, and OutcomeUnknownError if a mail may have been. */
 @Injectable()
 export class OutboundSmtp {
   constructor(private readonly targets: Targets) {}
 
-  /** Transfers one mail. Calls the gate when the server is ready, before it sends a sender or recipient. */
+  /** Transfers one mail. Calls the permit check when the server is ready, before it sends a sender or recipient. */
   async deliver(server: MailServer, mail: OutboundMail, departure: Departure): Promise<MailReply> {
     const session = new SmtpSession(server, TIMEOUT_MS, departure.signal);
     const attributes = { 'server.address': server.host, 'server.port': server.port };
@@ -43,7 +43,7 @@ export interface MailServer {
   /** Host in the form of URL#hostname. */
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise STARTTLS. */
+  /** True for TLS from the first byte, false for STARTTLS. */
   readonly secure: boolean;
   /** True if TLS is required. If false, a server without STARTTLS is accepted. */
   readonly requireTls: boolean;
@@ -84,16 +84,15 @@ class SmtpSession {
   private readonly failure = Promise.withResolvers<never>();
   private socket?: Socket;
   private smtp?: SMTPConnection;
-  /** True if bytes of the message may have been sent. Before that, the server discards everything. */
+  /** True if bytes of the message may have been sent. Before, the server discards the mail if the connection ends. */
   private sent = false;
 
   constructor(
     private readonly server: MailServer,
-    /** Timeout from the name look-up to the last reply. */
     private readonly timeoutMs: number,
     private readonly signal?: AbortSignal,
   ) {
-    // The promise is awaited only during a step, but may reject between two steps.
+    // The promise may reject between two steps, when no step awaits it. This handler prevents an unhandled rejection.
     this.failure.promise.catch(() => undefined);
   }
 
@@ -128,14 +127,13 @@ class SmtpSession {
     return { code, text: response, rejected: rejectedErrors?.map(rejectedOf) };
   }
 
-  /** Read only after the server accepts the message (354). */
   private *leaving(content: Buffer): Generator<Buffer> {
     this.sent = true;
     yield content;
   }
 
   private async open(lookup: LookupFunction): Promise<void> {
-    // Loaded on demand, because few sites send mail.
+    // Imported only when needed, because few sites send mail.
     const { default: Connection } = await import('nodemailer/lib/smtp-connection');
     const { host, port, secure, requireTls, login } = this.server;
     const name = literalIn(host) ?? host;
@@ -143,7 +141,7 @@ class SmtpSession {
     this.socket = socket;
     socket.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     await this.step((done) => socket.once('connect', () => done()));
-    // Our own timeout fires first and reports the cause.
+    // Our own timeout must end first, because it reports the cause.
     const later = this.timeoutMs + 1_000;
     this.smtp = new Connection({
       host: name,
@@ -157,7 +155,7 @@ class SmtpSession {
       socketTimeout: later,
       maxResponseSize: LONGEST_REPLY,
     });
-    // Never removed: an error event without a listener would end the process.
+    // This listener is never removed: an error event without a listener would end the process.
     this.smtp.on('error', (cause: SMTPConnection.SMTPError) =>
       this.failure.reject(this.meaningOf(cause)),
     );

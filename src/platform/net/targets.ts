@@ -6,7 +6,7 @@ import { literalIn, targetRules, type TargetRules } from '../addresses/target-ru
 import { Settings } from '../config/settings.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 
-/** Resolves host names like the operating system. Tests replace it. */
+/** Resolves host names like the operating system. Tests replace this class. */
 @Injectable()
 export class Resolver {
   async resolve(host: string): Promise<LookupAddress[]> {
@@ -14,14 +14,11 @@ export class Resolver {
   }
 }
 
-/**
- * Decides which addresses the service may connect to. A connection uses only the checked addresses, so DNS rebinding has
- * no effect. A host has the form of URL#hostname: lower case, IPv6 in brackets, IPv4 in dotted decimal.
- */
+/** Connections use only checked addresses, so DNS rebinding has no effect. A host has the form of URL#hostname. */
 @Injectable()
 export class Targets {
   private readonly rules: TargetRules;
-  /** At most one look-up per name: each occupies one of a few threads until it ends, even if its caller left. */
+  /** One lookup per name at a time: a lookup occupies one of few threads, even if its caller no longer waits. */
   private readonly lookups = new Map<string, Promise<LookupAddress[]>>();
 
   constructor(
@@ -31,7 +28,7 @@ export class Targets {
     this.rules = targetRules(settings.allowedPrivateTargets);
   }
 
-  /** Returns a look-up that rejects forbidden addresses. Throws for a forbidden literal, which needs no look-up. */
+  /** Throws if `host` is a forbidden literal address, because such a host needs no lookup. */
   lookupFor(host: string, isOperators = false): LookupFunction {
     const literal = literalIn(host);
     if (literal) this.requireAllowed(host, literal, isOperators);
@@ -46,7 +43,7 @@ export class Targets {
     };
   }
 
-  /** True if `host` is a forbidden literal address. The addresses of a name are checked for each connection. */
+  /** Returns true if `host` is a forbidden literal address. The addresses of a name are checked for each connection. */
   refusesAddress(host: string): boolean {
     const literal = literalIn(host);
     return literal !== undefined && this.rules(literal) !== undefined;

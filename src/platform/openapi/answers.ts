@@ -12,7 +12,6 @@ import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
 import { AlwaysTrue, ID_EXAMPLE, Text } from '../validation/fields.js';
 
-/** The tag of the operations under /api that also exist at the root. */
 export const TWINS_UNDER_API = 'System under /api';
 
 export const ERRORS_EXTENSION = 'x-errors';
@@ -20,19 +19,17 @@ export const SCHEMAS_EXTENSION = 'x-schemas';
 export const MEANINGS_EXTENSION = 'x-error-meanings';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
-/** One of several types. All success statuses name the same `OneOf`, because some generators support only one. */
+/** All success statuses name the same `OneOf`, because some generators support only one. */
 interface OneOf {
   readonly name: string;
   readonly types: readonly Type[];
-  /** The discriminator field, and the type for each of its values. */
+  /** Discriminator field, and the type for each value of this field. */
   readonly by?: { readonly field: string; readonly words: Readonly<Record<string, Type>> };
 }
 
 interface AnswerOptions {
-  /** True if the response has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
-  /** True if the list has all items on one page. */
   readonly catalogue?: boolean;
   readonly contentType?: string;
   /** Bodies of the same status with other media types, without an envelope. */
@@ -48,7 +45,6 @@ export const Operation = (
   description?: string,
 ): MethodDecorator => ApiOperation({ operationId, summary, description });
 
-/** Documents one response. An enveloped type becomes a component (`IncidentEnvelope`, `IncidentList`) for generators. */
 export function ApiAnswer(
   status: number,
   description: string,
@@ -101,11 +97,10 @@ const oneOf = ({ name, types, by }: OneOf): SchemaObject => ({
 
 type HandlerDecorator = MethodDecorator & ClassDecorator;
 
-/** Lists the errors of an operation, except those with a meaning and those that all operations of its kind share. */
+/** The list omits codes that ErrorMeanings describes, and codes that all operations of the same kind have. */
 export const ApiErrors = (...codes: readonly ErrorCode[]): HandlerDecorator =>
   ApiExtension(ERRORS_EXTENSION, codes);
 
-/** The meaning of an error at one operation, if it is more specific than the catalogue. */
 export type ErrorMeanings = Readonly<Partial<Record<ErrorCode, string>>>;
 
 /** The meaning of `conflict` at a POST that has no other conflict. */
@@ -114,10 +109,8 @@ export const SAME_KEY_UNDER_WAY = 'A request with the same Idempotency-Key is st
 export const ApiErrorMeanings = (meanings: ErrorMeanings): HandlerDecorator =>
   ApiExtension(MEANINGS_EXTENSION, meanings);
 
-/** Marks an operation that answers a browser form with error pages. */
 export const ApiErrorPages = (): HandlerDecorator => ApiExtension(ERROR_PAGES_EXTENSION, true);
 
-/** Adds named schemas that the operation refers to and no class describes. */
 export const ApiSchemas = (schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator =>
   ApiExtension(SCHEMAS_EXTENSION, schemas);
 
@@ -138,7 +131,7 @@ export const ETAG_HEADER = {
 
 const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`;
 
-/** Documents If-Match without an example, because Swagger UI would send it. The operation also lists `precondition_failed`. */
+/** Has no example, because Swagger UI would send it. The operation must also list `precondition_failed`. */
 export const ApiIfMatch = (): MethodDecorator =>
   ApiHeader({
     name: 'If-Match',
@@ -147,9 +140,7 @@ export const ApiIfMatch = (): MethodDecorator =>
     schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$` },
   });
 
-/** Reference to a schema of the document by its name. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Returns the schema name of a word: `isolate_host` is `IsolateHost`. */
 export const pascal = (name: string) =>
   name.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -25,7 +25,6 @@ export async function findPage<Entity extends ObjectLiteral>(
   return { items, total };
 }
 
-/** Answer with a page of a list in `data` and its position in `meta`. */
 export class PagedAnswer<T> {
   constructor(
     readonly data: T,
@@ -45,13 +44,10 @@ export class ListAnswer<T> extends PagedAnswer<readonly T[]> {
 
 export type SortWord<Field extends string> = Field | `-${Field}`;
 
-/** Maximum sort fields. Each further field makes the query more expensive. */
+/** Maximum number of sort fields, because each further field makes the query more expensive. */
 export const MOST_SORT_FIELDS = 3;
 
-/**
- * Values of `sort` for these fields. Each field is followed by its reverse, because some generated clients number the
- * values.
- */
+/** Each field is followed by its reverse. Keep the order, because some generated clients number the values. */
 export const sortWords = <Field extends string>(...fields: readonly Field[]) =>
   fields.flatMap((field) => [field, `-${field}`] as const);
 
@@ -59,10 +55,7 @@ export const sortField = (word: string): string => word.replace(/^-/, '');
 
 type Order = Readonly<Record<string, 'ASC' | 'DESC'>>;
 
-/**
- * The order of a list for TypeORM. Rows with equal fields are ordered by `key`, which is unique, in the direction of
- * the last field, so that pages do not overlap.
- */
+/** Rows with equal fields are ordered by the unique `key`, so that pages do not overlap. */
 export function findOrder<Entity extends ObjectLiteral, Field extends string>(
   sort: readonly SortWord<NoInfer<Field>>[],
   columns: Readonly<Record<Field, keyof Entity & string>>,
@@ -72,7 +65,7 @@ export function findOrder<Entity extends ObjectLiteral, Field extends string>(
   let direction: 'ASC' | 'DESC' = 'ASC';
   for (const word of sort) {
     direction = word.startsWith('-') ? 'DESC' : 'ASC';
-    // Two fields may have the same column: the first field wins.
+    // If two fields have the same column, the first field wins.
     order[columns[sortField(word) as Field]] ??= direction;
   }
   order[key] ??= direction;
@@ -93,7 +86,7 @@ interface SortOptions {
   readonly otherNames?: Readonly<Record<string, string>>;
 }
 
-/** Fields to order a list by. `name` is the name of the set in the contract. */
+/** Fields to order a list by. `name` is the name of this set of values in the OpenAPI document. */
 export function SortWords(
   name: string,
   words: readonly string[],

@@ -13,7 +13,7 @@ export interface NamedKey {
   readonly key: KeyObject;
 }
 
-/** Keys of one purpose. The first key encrypts; existing data may need any of the keys. */
+/** Keys of one purpose. The first key encrypts new data. Existing data may need any of the keys. */
 export class KeyRing {
   readonly #byId: ReadonlyMap<string, NamedKey>;
 
@@ -36,7 +36,7 @@ export class KeyRing {
 const KEY_BYTES = 32;
 const ID_BYTES = 8;
 
-/** Derives one key per purpose, so that a leaked key of one purpose reveals no other key. */
+/** Derives a separate key for each purpose, so that a leaked key reveals no key of another purpose. */
 export class SecretKeys {
   readonly #keys: readonly NamedKey[];
 
@@ -66,7 +66,7 @@ function expand(key: KeyObject, info: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `incident-triage-service/${info}`, bytes));
 }
 
-/** One error for all reasons except an unknown key, so that its text reveals nothing to an attacker who changes stored values. */
+/** One text for all reasons except an unknown key: an attacker who changes stored values learns nothing. */
 export class UnreadableSecretError extends Error {
   constructor() {
     super('A stored secret cannot be decrypted: it was altered, or it belongs to another record.');
@@ -79,7 +79,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;
 
-/** Binds a sealed value to its context, such as `connector:<id>`: it cannot be opened in another context. */
+/** Binds each value to a context, such as `connector:<id>`. A value cannot be opened in another context. */
 @Injectable()
 export class SecretBox {
   private readonly keys: KeyRing;

@@ -13,11 +13,11 @@ type KeySettings = Pick<Settings, 'secretsKey' | 'databaseUrl' | 'dataDir'>;
 
 interface GivenKeys {
   readonly source: string;
-  /** `undefined` for an embedded database without a key file. */
+  /** `undefined` if the database is embedded and has no key file yet. */
   readonly keys: SecretKeys | undefined;
 }
 
-/** All replicas need the same keys. */
+/** Returns the configured keys. An external database requires SECRETS_KEY, because all replicas need the same keys. */
 export function givenSecretKeys({ secretsKey, databaseUrl, dataDir }: KeySettings): GivenKeys {
   if (secretsKey.length > 0) return { source: 'SECRETS_KEY', keys: new SecretKeys(secretsKey) };
   if (databaseUrl !== undefined) {
@@ -29,7 +29,7 @@ export function givenSecretKeys({ secretsKey, databaseUrl, dataDir }: KeySetting
   return { source, keys: readKeyFile(source) };
 }
 
-/** Returns the given keys, or a new key for a new embedded database. acceptKeys admits one process at a time. */
+/** Creates a key file for a new embedded database. acceptKeys lets one process at a time do so. */
 export function loadSecretKeys(settings: KeySettings): SecretKeys {
   const { source, keys } = givenSecretKeys(settings);
   if (keys) return keys;
@@ -43,7 +43,7 @@ export function loadSecretKeys(settings: KeySettings): SecretKeys {
 
 const OTHERS = 0o077;
 
-/** The file has the format of SECRETS_KEY. To rotate keys, add a new key at the beginning. */
+/** Reads the key file, which has the format of SECRETS_KEY. To rotate keys, add a new key at its beginning. */
 function readKeyFile(path: string): SecretKeys | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
@@ -79,13 +79,12 @@ export class SecretKeyEntity {
   readonly retired_at: Date | null;
 }
 
-/** Returns the keys that the database was used with, oldest first, including retired keys. */
+/** Returns all keys that the database has ever used, oldest first, including retired keys. */
 async function listKeys(manager: EntityManager): Promise<SecretKeyEntity[]> {
   const order = { known_since: 'ASC', id: 'ASC' } as const;
   return await manager.find(SecretKeyEntity, { order });
 }
 
-/** Returns the ids of the keys that the database needs. */
 export async function neededKeys(manager: EntityManager): Promise<string[]> {
   return idsOfNeeded(await listKeys(manager));
 }
@@ -99,14 +98,14 @@ export async function addKeys(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.createQueryBuilder().insert().into(SecretKeyEntity).values(values).orIgnore().execute();
 }
 
-/** Marks the keys as retired: no process may start with a retired key in first place. */
+/** Marks keys as retired. No process may start with a retired key as its first key. */
 export async function retireKeys(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.getRepository(SecretKeyEntity).update({ id: In(ids) }, { retired_at: () => 'now()' });
 }
 
-/** Every start and command calls this before it writes: data written with a wrong key could never be verified or decrypted. */
+/** Must be called before any write: data written with a wrong key could never be verified or decrypted. */
 export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretKeys> {
-  // Serializes processes that start together: all of them use the first key of a new database.
+  // Lets processes that start together wait for each other, so that all of them use the first key of a new database.
   await tx.query('lock table secret_keys in exclusive mode');
   const known = await listKeys(tx);
   const given = givenSecretKeys(settings);
@@ -135,7 +134,7 @@ export function requireKeys(
   const ids = missing.join(' and ');
   const needs = backup ? `The backup ${backup} needs` : 'This database was used with';
   const instead = keys ? `contains ${keys.ids.join(' and ')}` : 'does not exist';
-  // The current key of the database must stay first.
+  // A restored backup may need older keys, but the current key of the database must stay first.
   const remedy =
     backup && keys
       ? `Add ${ids} from your key store, behind the current key`
@@ -145,19 +144,17 @@ export function requireKeys(
   );
 }
 
-/** A column with values sealed by SecretBox. src/app.schema.ts lists all of them. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
   readonly id: readonly string[];
   readonly where: string;
-  /** Context of the sealed value, built from the columns of `id`. */
   readonly context: (id: Readonly<Record<string, string>>) => string;
 }
 
 type Row = Readonly<Record<string, string>> & { readonly sealed: string };
 
-/** Encrypts all values with the first key. Returns their number. Skips a value that changes meanwhile. */
+/** Encrypts all values with the first key and returns their number. Skips a value that changes at the same time. */
 export async function resealAll(
   dataSource: DataSource,
   columns: readonly SealedColumn[],

@@ -31,10 +31,9 @@ import { visibleStart } from '../text.js';
 const NAME = 'incident-triage-service';
 const PAUSE_MS = 1_000;
 const LAST_EXPORT_MS = 2_000;
-/** Maximum length of an attribute. Statements are the longest ones. */
+/** Maximum length of an attribute of a span. SQL statements are the longest attributes. */
 const LONGEST_TEXT = 4_096;
 
-/** Creates spans with the OpenTelemetry SDK. Returns a function that sends the remaining spans and ends tracing. */
 export function startTracing(
   endpoint: string,
   sampledShare: number,
@@ -50,7 +49,7 @@ export function startTracing(
     }).merge(
       detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
     ),
-    // A caller can exclude its trace, but cannot raise the share.
+    // A caller can exclude its trace from the sample, but cannot raise the sampled share.
     sampler: new ParentBasedSampler({ root: share, remoteParentSampled: share }),
     spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
     spanProcessors: [
@@ -112,7 +111,6 @@ class TelemetrySpan implements Span {
   }
 }
 
-/** Returns the span in a W3C traceparent header; `undefined` if the header is missing or malformed. */
 function spanContextOf(traceparent: string | undefined): SpanContext | undefined {
   const context = traceparent === undefined ? undefined : parseTraceParent(traceparent);
   return context ? { ...context, isRemote: true } : undefined;

@@ -23,7 +23,7 @@ describe('tracing', () => {
   });
 
   async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
-    // The SDK reads further variables itself.
+    // The SDK itself reads further environment variables.
     jest.replaceProperty(process, 'env', more);
     const settings = loadSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, ...more });
     const say = (line: string) => void said.push(line);

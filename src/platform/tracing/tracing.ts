@@ -7,7 +7,7 @@ export interface Work {
   readonly name: string;
   /** `server` (incoming request) and `consumer` (work from a queue) begin a trace or continue the trace of the caller. */
   readonly kind: 'server' | 'client' | 'consumer' | 'internal';
-  /** Must not contain bodies, secrets or free text of callers: more people read traces than the database. */
+  /** Must not contain bodies, secrets or free text of callers: more people can read traces than the database. */
   readonly attributes?: Attributes;
   /** `traceparent` header of the caller. A malformed header is ignored. */
   readonly traceparent?: string | undefined;
@@ -17,12 +17,12 @@ export interface Work {
 
 export interface Span {
   readonly traceId: string;
-  /** Header for the next service, to continue the trace. */
+  /** `traceparent` header for the next service, so that it continues the trace. */
   readonly traceparent: string;
   readonly isOver: boolean;
   rename(name: string): void;
   note(attributes: Attributes): void;
-  /** Ends the span. A failure is only a code, because messages may hold values. Further calls have no effect. */
+  /** Ends the span. `failure` is only a code, because messages may contain values. Further calls have no effect. */
   end(failure?: string): void;
 }
 
@@ -62,7 +62,7 @@ export function inSpan<T>(span: Span | undefined, run: () => T): T {
   return tracer ? spans.run(span, run) : run();
 }
 
-/** Runs outside any trace, for loops that a request wakes but that process work of all requests. */
+/** Calls `run` outside any trace. For loops that a request wakes but that process the work of all requests. */
 export function outsideTraces<T>(run: () => T): T {
   return inSpan(undefined, run);
 }
@@ -86,7 +86,7 @@ export async function traced<T>(
 
 const CODE = /^\w{1,64}$/;
 
-/** Returns the code of an error, such as `not_found`, `23505` or `ECONNREFUSED`, or else its name. */
+/** Returns a code such as `not_found`, `23505` or `ECONNREFUSED`. Without a code, returns the name of the error. */
 export function codeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   const said = [code, name].find((one) => typeof one === 'string' && CODE.test(one));

@@ -27,7 +27,7 @@ class Inner {
   readonly flag: boolean;
 }
 
-/** A class with one field, `reason`, of this kind. */
+/** Returns a class with one field, `reason`, that has the given decorator. */
 function classWith(kind: PropertyDecorator): new () => object {
   class One {
     declare readonly reason: unknown;
@@ -49,7 +49,7 @@ function contractOf(kind: PropertyDecorator): unknown {
   return Reflect.getMetadata('swagger/apiModelProperties', classWith(kind).prototype, 'reason');
 }
 
-/** Each kind with its schema, a valid value, and an invalid value with its error code. */
+/** Each kind of field with its schema, a valid value, and an invalid value with its error code. */
 const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
   ['Text', Text(), { type: 'string' }, '', 1, 'is_string'],
   ['Text with max', Text({ max: 2 }), { maxLength: 2 }, 'ab', 'abc', 'max_length'],

@@ -21,10 +21,7 @@ import {
 } from 'class-validator';
 import { SAYS_SOMETHING } from '../text.js';
 
-/*
- * One decorator per kind of field. It validates the field of a request and describes it in the contract, so that the
- * rules and the contract cannot differ. Fields of responses use the same decorators but are not validated.
- */
+/* One decorator validates a request field and describes it in OpenAPI. Fields of responses are not validated. */
 
 export interface FieldOptions {
   /** The field may be absent, but not null. */
@@ -32,7 +29,7 @@ export interface FieldOptions {
   readonly description?: string;
   readonly example?: unknown;
   readonly default?: unknown;
-  /** Overrides of the contract, if it differs from the rules. */
+  /** Properties of the OpenAPI schema that differ from the rules. */
   readonly contract?: ApiPropertyOptions;
 }
 
@@ -42,7 +39,7 @@ export function Field(
   kind: ApiPropertyOptions,
   ...rules: readonly (PropertyDecorator | false | undefined)[]
 ): PropertyDecorator {
-  // Swagger uses `required` for the fields of an object, so an object field needs `selfRequired`.
+  // Swagger uses `required` for the fields inside an object, so a field with an object needs `selfRequired`.
   const required = kind.type === 'object' ? { selfRequired: !optional } : { required: !optional };
   const options = { ...kind, ...said, ...contract, ...required } as ApiPropertyOptions;
   return applyDecorators(
@@ -52,7 +49,6 @@ export function Field(
   );
 }
 
-/** Validation rule of this service. `message` gets the name and the value of the field. */
 export const Rule = (
   name: string,
   validate: (value: unknown) => boolean,
@@ -70,14 +66,13 @@ export const Rule = (
     options,
   );
 
-/** Unlike IsOptional of class-validator, rejects null. */
+/** Rejects null, unlike IsOptional of class-validator. */
 const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
 interface TextOptions extends FieldOptions {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** Message if the text does not match the pattern. */
   readonly message?: string;
   readonly format?: string;
 }
@@ -93,7 +88,7 @@ export function Text(given: TextOptions = {}): PropertyDecorator {
   );
 }
 
-/** Text that is not blank. The pattern begins with `^`, because clients in Python match only at the start. */
+/** Text that is not blank. Begins with `^`, because Python clients match a pattern only at the start. */
 export const NotBlank = (options: TextOptions & { readonly max: number }) =>
   Text({
     ...options,
@@ -101,26 +96,22 @@ export const NotBlank = (options: TextOptions & { readonly max: number }) =>
     contract: { ...options.contract, minLength: 1 },
   });
 
-/** A unique name that people choose. */
 export const GivenName = (options: FieldOptions = {}) =>
   Text({
     ...options,
     max: 100,
     pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
     message: 'name must be text without control characters, not framed by spaces',
-    // Omits the pattern, because its syntax differs between languages.
+    // Omits the pattern, because the syntax of patterns differs between languages.
     contract: { minLength: 1, pattern: undefined },
     description: 'Unique.',
   });
 
-/** The reason of a change, for readers of the records. */
 export const Reason = (options: Omit<TextOptions, 'max'> & { readonly max: number }) =>
   NotBlank({ message: 'reason must say something', ...options });
 
 interface TextsOptions extends ListOptions {
-  /** Maximum characters per text. */
   readonly maxLength?: number;
-  /** Pattern of each text. */
   readonly pattern?: RegExp;
   readonly message?: string;
 }
@@ -137,7 +128,7 @@ export function Texts(given: TextsOptions = {}): PropertyDecorator {
   );
 }
 
-/** One of several values. `name` is the name of the set in the contract. */
+/** One of several values. `name` is the name of this set of values in the OpenAPI document. */
 export const Choice = (name: string, values: readonly string[], options: FieldOptions = {}) =>
   Field(options, { enum: [...values], enumName: name }, IsIn(values));
 
@@ -162,10 +153,7 @@ const listRules = (maxItems: number | undefined) => [
   IsArray(),
 ];
 
-/*
- * Fields of responses whose set of values may grow: older clients must accept new values. No schema expresses that for
- * all generators, so the field is text and the known values are listed beside it (ADR 0035).
- */
+/* For a growing set of values. No schema expresses this for all generators, so the field is text (ADR 0035). */
 
 export const OpenChoice = (name: string, known: readonly string[], options: FieldOptions = {}) =>
   Field(options, openSet(name, known), IsString());
@@ -218,10 +206,9 @@ const rangeRules = (min: number | undefined, max: number | undefined) => [
 export const Flag = (options: FieldOptions = {}) =>
   Field(options, { type: 'boolean' }, IsBoolean());
 
-/** Fields of responses that are never false, such as `deleted`. Many generators would not read an enum as boolean. */
+/** Never false, such as `deleted`. No enum, because many generators would not read an enum as a boolean. */
 export const AlwaysTrue = () => Flag({ description: 'Always true.', example: true });
 
-/** An ISO 8601 date and time with a zone, on an existing day. */
 export const Instant = (options: FieldOptions = {}) =>
   Field(
     options,
@@ -236,7 +223,7 @@ export const Instant = (options: FieldOptions = {}) =>
 
 export const ID_EXAMPLE = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
-/** A UUID, in upper or lower case. `name` is the name of this kind of id in the contract. */
+/** A UUID, in upper or lower case. `name` is the name of this kind of id in the OpenAPI document. */
 export const Id = (name: string, options: FieldOptions = {}) =>
   Field(
     options,
@@ -244,23 +231,19 @@ export const Id = (name: string, options: FieldOptions = {}) =>
     IsUUID('loose'),
   );
 
-/** A JSON object of any content, not null and not an array. It stays unchanged. */
+/** JSON object with any content, but not null and not an array. The object stays unchanged. */
 export const JsonObject = (options: FieldOptions = {}) =>
   Field(options, { type: 'object', additionalProperties: true }, IsPlainObject());
 
-/** Fields of responses: an object with string values. */
 export const TextMap = (options: FieldOptions = {}) =>
   Field(options, { type: 'object', additionalProperties: { type: 'string' } }, IsPlainObject());
 
 type Class = new () => object;
 
-/** Marks a class that reads null as absent, also in its schema. */
+/** Marks a class for which null in a field means an absent field, also in its schema. */
 export const NULL_IS_ABSENT_EXTENSION = 'x-null-is-absent';
 
-/**
- * Reads null in a field of the class as an absent field. Java clients of OpenAPI Generator send an empty list for an
- * unset list, unless the contract allows null.
- */
+/** Java clients of OpenAPI Generator send an empty list for an unset list, unless the document allows null. */
 export const NullIsAbsent = (): ClassDecorator => ApiExtension(NULL_IS_ABSENT_EXTENSION, true);
 
 export function readsNullAsAbsent(target: Class): boolean {
@@ -268,7 +251,7 @@ export function readsNullAsAbsent(target: Class): boolean {
   return extensions !== undefined && NULL_IS_ABSENT_EXTENSION in extensions;
 }
 
-/** Maximum length of a list with a known shape. A longer list is rejected for its length only. */
+/** Maximum length of a list whose items have declared fields. If a list is longer, only its length is reported. */
 export const LONGEST_LIST = 1_000;
 
 /** Swagger treats a function with the name `type` as a lazy reference to a class, not as a class. */
@@ -306,7 +289,6 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the index of the first invalid item, such as `.0`. */
 function firstWrong(list: unknown): string {
   const at = Array.isArray(list) ? list.findIndex((item) => !isPlainObject(item)) : -1;
   return at < 0 ? '' : `.${at}`;
@@ -316,18 +298,17 @@ function firstWrong(list: unknown): string {
 const MOMENT =
   /^((?!0000)\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
-/** True if the value is an ISO 8601 date and time with a zone, on an existing day. */
 export function isIsoTime(value: unknown): value is string {
   const day = typeof value === 'string' ? MOMENT.exec(value)?.[1] : undefined;
   const date = day === undefined ? null : (new Date(day).toJSON() as string | null);
-  // JavaScript converts 30 February to 2 March.
+  // Detects a day that does not exist: JavaScript converts 30 February to 2 March.
   return date?.startsWith(day!) === true;
 }
 
 export const Scalar = (options: FieldOptions) =>
   Field(
     options,
-    // No name: OpenAPI Generator warns about a named union of unnamed types.
+    // The type has no name, because OpenAPI Generator warns about a named union of unnamed types.
     { oneOf: [{ type: 'string' }, { type: 'number', format: 'double' }, { type: 'boolean' }] },
     Rule(
       'isScalar',

@@ -4,14 +4,12 @@ import { Transform } from 'class-transformer';
 import { IsBoolean } from 'class-validator';
 import { Field, type FieldOptions, integer, Rule } from './fields.js';
 
-/* Kinds of fields for query strings, in which every value is text. */
-
 interface RangeOptions extends FieldOptions {
   readonly min: number;
   readonly max: number;
 }
 
-/** A whole number of digits only: `1e3`, `0x10` and ` 1` are rejected. */
+/** Whole number that consists only of digits: rejects `1e3`, `0x10` and ` 1`. */
 export const QueryInteger = ({ min, max, ...options }: RangeOptions) =>
   Field(
     options,
@@ -36,7 +34,7 @@ export const QueryFlag = (options: FieldOptions = {}) =>
     IsBoolean(),
   );
 
-/** Lower bound of the maximum list length. A list may contain all known words, and words may repeat. */
+/** Every list may have at least this number of items, because it may contain all known words and repeat them. */
 const MOST_WORDS = 20;
 
 const MANY_VALUES = Symbol('many values');
@@ -45,10 +43,7 @@ export function takesManyValues(query: new () => object, name: string): boolean 
   return Reflect.getMetadata(MANY_VALUES, query.prototype as object, name) === true;
 }
 
-/**
- * Words of a set that a response field declares with `Choice(name, known)`. Several are separated by commas, or the
- * parameter is repeated.
- */
+/** Words that a response field declares with `Choice(name, known)`, separated by commas or repeated parameters. */
 export const Words = (name: string, known: readonly string[], options: FieldOptions = {}) =>
   WordChoice(
     { $ref: `#/components/schemas/${name}` },
@@ -57,7 +52,6 @@ export const Words = (name: string, known: readonly string[], options: FieldOpti
     Math.max(MOST_WORDS, known.length),
   );
 
-/** Like `Words`, for words that match a pattern. `what` describes the pattern in messages. */
 export const WordList = (
   { word, what }: { readonly word: RegExp; readonly what: string },
   options: FieldOptions = {},
@@ -71,9 +65,8 @@ export const WordList = (
 
 interface WordRule {
   readonly fits: (word: string) => boolean;
-  /** Describes the rule in messages. */
   readonly what: string;
-  /** The subject of a word, if each subject may occur only once. */
+  /** Returns the subject of a word, if each subject may occur only once. */
   readonly subject?: (word: string) => string;
 }
 
@@ -110,7 +103,7 @@ function problemOf(words: unknown, rule: WordRule, most: number): string | undef
   return isTwice ? 'name no field twice' : undefined;
 }
 
-/** Splits each value at commas: some generated clients repeat the parameter, others write one list with commas. */
+/** Some generated clients repeat the parameter, and others write one list with commas. */
 function wordsOf(value: unknown): unknown {
   const values = [value].flat();
   const areTexts = values.every((one) => typeof one === 'string');

@@ -15,19 +15,19 @@ import { nestedClass } from './present.js';
 type Json = Record<string, unknown>;
 type Class = new () => object;
 
-/** Creates the declared object of a request and validates it. Rejects unknown fields. */
+/** Converts the input of a request to its declared class and validates it. Rejects unknown fields. */
 @Injectable()
 export class StrictValidationPipe implements PipeTransform {
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
-    // Converts ids to one spelling for responses, the audit trail and memory.
+    // Converts ids to lower case, so that responses, the audit trail and memory contain one spelling.
     if (type === 'param' && isUuid(value)) return value.toLowerCase();
-    // Values of our own decorators, such as the principal, are not input.
+    // Our own decorators provide values that are not input, such as the principal.
     if (!metatype || type === 'custom') return value;
     const target = metatype as Class;
     if (shapeOf(target).fields.size === 0) return value;
     const names: string[] = [];
     const given = instanceOf(value ?? {}, target, names) as object;
-    // Converts the text of query parameters. A body has no fields to convert, and its copy would be expensive.
+    // Converts query parameters from text. A body has no fields to convert, and a copy of it would be expensive.
     const instance = type === 'query' ? plainToInstance(target, given) : given;
     const failures = validateSync(instance, { validationError: { target: false } });
     const kind = type === 'query' ? 'query parameter' : 'field';
@@ -38,7 +38,7 @@ export class StrictValidationPipe implements PipeTransform {
 }
 
 interface Shape {
-  /** The fields with rules, with the class of a nested object. */
+  /** Fields that have rules. The value is the class of a nested object. */
   readonly fields: ReadonlyMap<string, Class | undefined>;
   readonly leavesOutNull: boolean;
 }
@@ -85,15 +85,14 @@ function instanceOf(value: unknown, target: Class, unknown: string[], path = '')
   return instance;
 }
 
-/** Rules about the type of a value. If one fails, other rules of the field are not reported. */
+/** Rules about the type of a value. If such a rule fails, the other rules of the field are not reported. */
 const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 'isJsonObject']);
 
-/** Flattens the error tree of class-validator to the list in error responses. */
 function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
   return failures.flatMap(({ property, constraints, value, children }) => {
     const field = `${parent}${property}`;
     const rules = Object.entries(constraints ?? {});
-    // JSON and queries have no undefined, so the field is absent.
+    // An undefined value means that the field is absent, because JSON and queries have no undefined.
     if (rules.length > 0 && value === undefined) {
       return [{ field, code: 'required', message: `${field} is required.` }];
     }
@@ -106,17 +105,14 @@ function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
 
 function errorOf([rule, text]: [string, string], property: string, field: string): FieldError {
   const rest = text.startsWith(property) ? text.slice(property.length) : undefined;
-  // An error of a list item names the item: `steps.0 must be an object`.
+  // The error of a list item contains the index of the item: `steps.0 must be an object`.
   const [item = ''] = /^\.\d+(?= )/.exec(rest ?? '') ?? [];
   const code = rule.replace(/\B[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
   const message = rest === undefined ? text : field + rest;
   return { field: field + item, code, message: message.endsWith('.') ? message : `${message}.` };
 }
 
-/*
- * Caches the rules per class. For each object class-validator searches all classes with rules for inherited ones, so
- * each new route slows all others. The rules of a class are complete once it is defined, and have no groups.
- */
+/* class-validator searches the rules of all classes for each object, so each route would slow down all others. */
 const storage = getMetadataStorage();
 storage.getTargetValidationMetadatas = cached(storage.getTargetValidationMetadatas.bind(storage));
 storage.groupByPropertyName = cached(storage.groupByPropertyName.bind(storage));

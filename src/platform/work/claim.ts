@@ -39,7 +39,7 @@ export class Claim {
   }
 }
 
-/** A row becomes visible after it became ready, so a look reads again from 2 s before the previous look, at intervals further. */
+/** A row may become visible after it became ready, so each poll looks back 2 s, and further at longer intervals. */
 const LOOK_BACKS = [
   { everyMs: 30_000, backMs: Infinity },
   { everyMs: 2_000, backMs: 60_000 },
@@ -50,7 +50,7 @@ export class LookBack {
   private readonly lookedAt = LOOK_BACKS.map(() => -Infinity);
   private begun = { level: 0, at: 0 };
 
-  /** Returns the time in ms that the look reads back. */
+  /** Begins a poll. Returns the time in ms that the poll must look back. */
   begin(): number {
     const at = performance.now();
     const level = LOOK_BACKS.findIndex(({ everyMs }, n) => at - this.lookedAt[n]! >= everyMs);
@@ -58,7 +58,7 @@ export class LookBack {
     return LOOK_BACKS[level]!.backMs;
   }
 
-  /** Records a successful look, which includes all looks that read less far back. */
+  /** Records a successful poll. It includes all polls that look back less far. */
   end(): void {
     this.lookedAt.fill(this.begun.at, this.begun.level);
   }
@@ -68,7 +68,7 @@ export class Lane {
   private busy = 0;
   private lapsedBusy = 0;
   private readonly lookBack = new LookBack();
-  /** For each urgency, the time before which no ready work waits, except work that looks further back find. */
+  /** For each urgency, a time before which no ready work waits. Polls that look further back may find earlier work. */
   private readonly since: Date[] = [];
 
   constructor(
@@ -82,7 +82,7 @@ export class Lane {
   }
 
   get free(): number {
-    // Runs one set at a time: work that arrives meanwhile is the next set, and a lane uses at most one connection.
+    // Work that arrives during a batch forms the next batch, so that a lane uses at most one connection.
     return this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
   }
 
@@ -97,7 +97,7 @@ export class Lane {
     };
   }
 
-  /** Stores where the next look begins. Returns true if more rows may wait. `free`: places that the look could use. */
+  /** `free` is the number of places that the poll could fill. Returns true if more rows may wait. */
   endLook(rows: readonly ClaimedRow[], free: number, at: Date): boolean {
     if (free <= 0) return false;
     this.lookBack.end();

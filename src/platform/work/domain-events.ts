@@ -12,24 +12,23 @@ export interface EventSubject {
   readonly id: string;
 }
 
-/** A change, named in the past tense: `incident.triaged`. */
 export interface DomainEvent {
   readonly id: string;
   readonly type: string;
   readonly subject: EventSubject;
   readonly payload: object;
-  /** ISO 8601. */
+  /** Time in the format ISO 8601. */
   readonly occurredAt: string;
 }
 
-/** The payload has no secrets: it is kept for weeks if a handler fails permanently. */
+/** Its payload must not contain secrets, because it is kept for weeks if a handler fails permanently. */
 export type NewEvent = Pick<DomainEvent, 'type' | 'subject' | 'payload'>;
 
 export function eventOf(event: NewEvent, now: Date): DomainEvent {
   return { ...event, id: newId(now.getTime()), occurredAt: now.toISOString() };
 }
 
-/** SQL for a statement that writes rows and events: `with event as (${insertEvents('$7')}) insert into …`. See eventRows. */
+/** SQL for a statement that also writes rows: `with event as (${insertEvents('$7')}) insert into …`. See eventRows. */
 export function insertEvents(parameter: `$${number}`, where = ''): string {
   return `
     insert into domain_events (events)
@@ -62,13 +61,10 @@ const SET_SIZE = 100;
 const PLACES = 2;
 const EARLY_MS = 1_000;
 
-/** Kind of the work of a handler. Backups contain the work, so a restored event reaches its handlers. */
+/** Kind of the work of an event handler. Backups contain this work, so a restored event reaches its handlers. */
 export const kindOfHandler = (name: string): string => `event.${name}`;
 
-/**
- * Informs other modules of changes: one row per event, written in the transaction of the change. A trigger turns each
- * event into work of its handlers, in the same statement, so that no event is lost or duplicated.
- */
+/** A trigger turns each event into work in the transaction of the change, so that no event is lost or duplicated. */
 @Injectable()
 export class DomainEvents {
   private readonly atCommit: RowsAtCommit<DomainEvent>;
@@ -81,7 +77,7 @@ export class DomainEvents {
     this.atCommit = new RowsAtCommit(statements, 'events', INSERT);
   }
 
-  /** Records events in the transaction of the change: written immediately before the commit, handled right after it. */
+  /** Events are written immediately before the commit, and handled right after it. */
   async record(tx: Tx, ...events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
     const now = this.clock.now();
@@ -97,7 +93,7 @@ export class DomainEvents {
     this.work.wake();
   }
 
-  /** Registers a handler that gets each event at least once, in `onModuleInit`. The name names the lane and never changes. */
+  /** Calls the handler at least once per event. `name` is part of the name of the lane, so it must never change. */
   on(filter: EventFilter, name: string, handler: (event: DomainEvent) => Promise<void>): void {
     this.work.define<DomainEvent, void>({
       name: kindOfHandler(name),
@@ -107,7 +103,7 @@ export class DomainEvents {
     });
   }
 
-  /** The handler runs in the transaction that ends the work of the events. It returns the events that it cannot handle yet. */
+  /** Runs in the transaction that ends the work. The handler returns the events that it cannot handle yet. */
   inTransaction(
     filter: EventFilter,
     name: string,

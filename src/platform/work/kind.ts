@@ -5,14 +5,14 @@ import type { Span } from '../tracing/tracing.js';
 export interface NewWork<D = unknown> {
   readonly ref: string;
   readonly data?: D;
-  /** Default: the lane with the name of the kind. Required for kinds with `hasLanes`. */
+  /** Lane of the row. Default: the lane that has the name of the kind. Required for kinds with `hasLanes`. */
   readonly lane?: string;
-  /** Rows of a line are processed one after another, in the order in which they were added. */
+  /** Rows with the same line are processed one after another, in the order in which they were added. */
   readonly line?: string;
-  /** From 0, the most urgent, to 4. Default: 2. */
+  /** Urgency from 0 (most urgent) to 4. Default: 2. */
   readonly urgency?: number;
   readonly dueAt?: Date;
-  /** Span of the request that waits for claimed work. Default: the current span. */
+  /** Trace span of the request that waits for the work. Default: the current span. */
   readonly span?: Span | undefined;
 }
 
@@ -28,46 +28,44 @@ export interface Claimed<D = unknown> {
   /** True if the worker of the previous attempt stored no outcome, for example because its process was killed. */
   readonly lapsed: boolean;
   readonly permit: unknown;
-  /** Aborted when the outcome no longer counts: time limit, lost claim, or shutdown. */
+  /** Aborts when the outcome no longer counts: at the time limit, after the loss of the claim, or at shutdown. */
   readonly signal: AbortSignal;
-  /** Stores a state for later attempts, immediately or in `tx`. Throws LostClaims if another worker has the claim. */
+  /** Stores a state for later attempts. Throws LostClaims if another worker has taken over the claim. */
   note(state: object, tx?: Tx): Promise<void>;
 }
 
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /** Default: true. Work is dead after `mostAttempts` attempts that count. */
+  /** False if the attempt does not count. Work is dead after `mostAttempts` attempts that count. Default: true. */
   readonly countsAsAttempt?: boolean;
   readonly lane?: string;
   readonly state?: object;
 }
 
-/** `one` must be idempotent. `inSet`, `write` and `gaveUp` run in the transaction that ends the claim, so exactly once. */
+/** `one` must be idempotent. `inSet`, `write` and `gaveUp` commit with the end of the claim: exactly once. */
 export interface Kind<D = unknown, R = unknown> {
-  /** Stored in the rows, and the name of the lane, so it must never change. */
+  /** Name of the kind and of its lane. Rows contain the name, so it must never change. */
   readonly name: string;
-  /** Each row names its lane: a row of `work_lanes` with its own places and pauses. */
+  /** True if each row names its own lane, which has a row in `work_lanes` with its own places and pauses. */
   readonly hasLanes?: true;
   /** Excludes this kind from the general gauges of queues. */
   readonly hasOwnGauges?: true;
-  /** Rows done at the same time on each replica, or the size of a set. A row of `work_lanes` overrides it. */
+  /** Rows that each replica processes at once, or the size of a batch. A row of `work_lanes` overrides the number. */
   readonly places?: number;
-  /** Domain events that become work of this kind: see DomainEvents. */
   readonly events?: EventFilter;
   /** Time after which another replica claims the work of a killed process. Running work renews its lease. */
   readonly leaseMs?: number;
   readonly timeLimitMs?: number;
   readonly mostAttempts?: number;
   readonly backoffMs?: (attempt: number) => number;
-  /** Runs before the claim, in its transaction. Lapsed claims move to the lane `<kind>:lapsed`, which has no gate. */
+  /** Permit check in the transaction of the claim. Expired claims move to the lane `<kind>:lapsed` without a check. */
   readonly gate?: (tx: Tx) => Promise<object | undefined>;
-  /** Does the work of all rows in one transaction. Returns the rows that need another attempt. */
+  /** Does the work of a batch in one transaction. Returns the rows that need another attempt. */
   inSet?(tx: Tx, rows: readonly Claimed<D>[]): Promise<ReadonlyMap<Claimed<D>, Again> | void>;
   one?(row: Claimed<D>): Promise<R | AgainOutcome<R>>;
-  /** Stores the results of `one`, only of claims that this replica still has. */
+  /** Stores the results of `one`. Gets only the claims that this replica still has. */
   write?(tx: Tx, ended: readonly Ended<D, R>[]): Promise<void>;
-  /** Stores the failure of the work after its last attempt. */
   gaveUp?(tx: Tx, row: Claimed<D>, error: string): Promise<void>;
 }
 
@@ -86,7 +84,7 @@ export interface Ended<D = unknown, R = unknown> {
   readonly result: R;
 }
 
-/** Returned by `one` if the work needs another attempt. `write` stores the result, if there is any. */
+/** Result of `one` if the work needs another attempt. `write` stores `result`, if it is given. */
 export class AgainOutcome<R = never> {
   constructor(
     readonly again: Again,
@@ -94,14 +92,13 @@ export class AgainOutcome<R = never> {
   ) {}
 }
 
-/** Other workers have taken over some of the claims. The transaction must be rolled back. */
+/** Error: other workers have taken over some of the claims. The transaction must be rolled back. */
 export class LostClaims extends Error {
   constructor(readonly ids: ReadonlySet<string>) {
     super('Another worker has taken over the work.');
   }
 }
 
-/** Selects domain events by type, and by a predicate on their payload in the JSON path language. */
 export interface EventFilter {
   readonly types: readonly string[];
   readonly where?: string;

@@ -19,12 +19,12 @@ import type {
   WorkRepository,
 } from './work.repository.js';
 
-/** Poll interval for work of other replicas, and work that becomes due. Work of this replica starts at its commit. */
+/** Finds work of other replicas and work that becomes due. Work of this replica starts at its commit. */
 const POLL_MS = 500;
 const REST_MS = 5;
 const RENEW_MS = 1_000;
 const RETRY_MS = 500;
-/** Maximum wait for a lock. Work that waits longer is retried later, so that it delays no other work. */
+/** Maximum wait for a lock. If the wait is longer, the work is retried later, so that it delays no other work. */
 const LOCK_WAIT_MS = 1_000;
 const MAX_ERROR = 2_000;
 const ABORT_MS = 300;
@@ -39,7 +39,6 @@ interface Finished {
   readonly ending: Omit<Ending, 'row'>;
 }
 
-/** Processes the work of all lanes on this replica: claims rows for the free places, renews the claims, and ends them in sets. */
 export class WorkWorker {
   private readonly log = new Logger('Work');
   private readonly id = newId();
@@ -111,7 +110,7 @@ export class WorkWorker {
     for (const row of rows) {
       const { promise, resolve } = Promise.withResolvers<void>();
       ends.set(row.ref, promise);
-      // Created before the commit, because the lease has begun.
+      // Creates the claim before the commit, because the lease has already begun.
       const claim = this.claimOf(row, kind, permit);
       afterCommit(tx, () => {
         const lane = this.lanes.get(row.lane) ?? new Lane(row.lane, kind);
@@ -126,7 +125,7 @@ export class WorkWorker {
     await this.looking.stop();
   }
 
-  /** Waits for running work, then aborts it. Releases aborted work, or lets its lease expire. */
+  /** Waits for running work, and aborts it after `graceMs`. Releases the aborted work or lets its lease expire. */
   async stop(graceMs: number): Promise<void> {
     await this.pause();
     const ended = async () => {
@@ -146,7 +145,7 @@ export class WorkWorker {
     const backMs = this.lookBack.begin();
     if (backMs === Infinity) {
       for (const lane of this.lanes.values()) {
-        // The look finds the lane again if its row still exists.
+        // A later poll adds the lane again if it still has a row in `work_lanes`.
         if (lane.kind.hasLanes && lane.isIdle) this.lanes.delete(lane.name);
       }
     }
@@ -239,7 +238,7 @@ export class WorkWorker {
     }
   }
 
-  /** Processes a set and ends its claims in one transaction. If that fails, each row gets its own transaction. */
+  /** Ends the claims in the transaction of the batch. If this transaction fails, each row gets its own transaction. */
   private async runSet(claims: readonly Claim[]): Promise<void> {
     const open = claims.filter((claim) => !claim.isExpired && !claim.work.signal.aborted);
     const [first, ...others] = open;
@@ -283,7 +282,7 @@ export class WorkWorker {
     else await this.end(claim, outcome, {});
   }
 
-  /** Stores the end. Retries while the database is unreachable, so that the work is not repeated. */
+  /** Stores the end of a claim. Retries while the database is unreachable, so that the work is not repeated. */
   private async end(
     claim: Claim,
     result: unknown,

@@ -1,4 +1,4 @@
-// SQL: claims and ends of many rows in one statement.
+// SQL: claims and ends many rows in one statement.
 import { Injectable } from '@nestjs/common';
 import { type Statement, Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
@@ -10,7 +10,7 @@ export interface LaneRequest {
   readonly places: number;
   readonly busy: number;
   readonly leaseMs: number;
-  /** True if the lane may claim a lapsed claim. Only one at a time, so that work that kills the process fails alone. */
+  /** A lane takes over only one expired claim at a time, so that work that kills the process fails alone. */
   readonly takesLapsed: boolean;
   /** For each urgency, the time before which no ready work waits. The index scan begins at this time, to skip removed rows. */
   readonly since: readonly (Date | undefined)[];
@@ -18,12 +18,12 @@ export interface LaneRequest {
 
 export interface ClaimedRow extends Omit<Claimed, 'permit' | 'signal' | 'note'> {
   readonly traceparent: string | null;
-  /** Time at which the row became ready, and its urgency. Null for a lapsed claim. */
+  /** Time at which the row became ready. Null, like `urgency`, if the row comes from an expired claim. */
   readonly ready_at: Date | null;
   readonly urgency: number | null;
 }
 
-/** A row of `work_lanes` that the requests do not know yet, that is paused, or that is limited to one place. */
+/** Lane in `work_lanes` with a pause, a limit of one place, or a number of places that the worker does not know. */
 export interface LimitedLane {
   readonly lane: string;
   readonly kind: string | null;
@@ -34,10 +34,10 @@ export interface Look {
   readonly claimed: readonly ClaimedRow[];
   readonly free: readonly number[];
   readonly at: Date;
-  /** True if due rows became ready. The next look can claim these rows. */
+  /** True if the poll made due rows ready. The next poll can claim these rows. */
   readonly made_ready: boolean;
   readonly lanes: readonly LimitedLane[];
-  /** Gated lanes with work that `claimIn` can claim. */
+  /** Lanes with a permit check that have work for `claimIn`. */
   readonly ready: readonly string[];
 }
 
@@ -72,7 +72,7 @@ const ROW = `
   work.id, work.kind, work.ref, work.lane, work.fence, work.attempts as attempt, work.data, work.state, work.traceparent,
   work.added_at`;
 
-/** Adds work that the worker claims. Does not change claimed work. */
+/** Adds work and claims it for the worker. Does not change work that is already claimed. */
 const ADD_CLAIMED: Statement = {
   name: 'work_add_claimed',
   text: `
@@ -90,7 +90,7 @@ const ADD_CLAIMED: Statement = {
     returning ${ROW}, false as lapsed, null as ready_at, null as urgency`,
 };
 
-/** Makes due rows ready. The locks do not block transactions that add rows to the line (see ADD in work.ts). */
+/** Makes due rows ready. Its locks do not block transactions that add rows to the line (see ADD in work.ts). */
 const MAKE_READY = `
     update work set ready = true, due_at = now(),
            lane = case when worker is null then lane else coalesce($2::jsonb ->> kind, lane) end
@@ -102,7 +102,7 @@ const MAKE_READY = `
 
 const LEVELS = `unnest(array[0, 1, 2, 3, 4]::smallint[]) as level (urgency)`;
 
-/** Rows to claim. Statements find rows by arrays of ids: a join may read the whole table if the statistics are old. */
+/** Later statements find the rows by arrays of ids, because a join with old statistics may read the whole table. */
 const NEXT = `
     select head.id, request.lease_ms, false as lapsed, head.due_at as ready_at, head.urgency
       from free as request
@@ -136,7 +136,7 @@ const CLAIMED = `
      where work.id = any(array(select id from next)) and work.id = next.id
     returning ${ROW}, next.lapsed, next.ready_at, next.urgency`;
 
-/** Free places of each lane, reduced if the row of the lane sets fewer places, a pause or a single place. */
+/** A row in `work_lanes` may reduce the free places of a lane: fewer places, a pause or a limit of one place. */
 const FREE = `
     free as materialized (
       select request.lane, request.lease_ms, request.takes_lapsed, request.places, request.n,
@@ -147,7 +147,7 @@ const FREE = `
              with ordinality as request (lane, free, lease_ms, takes_lapsed, places, busy, n)
         left join work_lanes own on own.lane = request.lane)`;
 
-/** Makes due rows ready and claims rows that were ready before. The next look claims the rows that became ready. */
+/** Makes due rows ready, and claims rows that were ready before. The next poll claims the rows that became ready. */
 const LOOK: Statement = {
   name: 'work_look',
   text: `
@@ -208,7 +208,7 @@ const END: Statement = {
     select id, kind, case when outcome in ('done', 'dead') then line end as line from mine`,
 };
 
-/** Makes the next row of each line ready. A separate statement, so that it sees rows of other transactions. */
+/** As a separate statement, it sees rows that other transactions have committed. */
 const NEXT_IN_LINE: Statement = {
   name: 'work_next_in_line',
   text: `
@@ -281,17 +281,17 @@ export class WorkRepository {
       gated.map(({ lane }) => lane),
       gated.map(sinceOf),
     ]);
-    // A look that claims nothing returns a row of nulls.
+    // If the poll claims nothing, the statement returns one row of nulls.
     const claimed = rows.filter(({ id }) => id !== null);
     return { ...rows[0]!, claimed: claimed.sort((a, b) => Number(a.id) - Number(b.id)) };
   }
 
-  /** Claims in a transaction that has passed the gate of the lanes. Makes no due rows ready. */
+  /** Claims rows in a transaction that has passed the permit check of the lanes. Does not make due rows ready. */
   async claimIn(tx: Tx, worker: string, requests: readonly LaneRequest[]): Promise<Look> {
     return await this.look(worker, requests, { dueSince: 'infinity' }, tx);
   }
 
-  /** Ends claims, last in the transaction that does the work. Throws LostClaims if the worker has lost a claim. */
+  /** Must be the last statement of the transaction of the work. Throws LostClaims if a claim was lost. */
   async end(tx: Tx, worker: string, endings: readonly Ending[]): Promise<void> {
     const ended = await this.statements.rowsIn<Removed>(tx, END, [
       worker,

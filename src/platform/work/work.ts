@@ -1,4 +1,4 @@
-// SQL: many rows in one statement.
+// SQL: adds or changes many rows in one statement.
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -16,14 +16,14 @@ import { WorkWorker } from './work-worker.js';
 import { IS_CLAIMED, NORMAL, type Removed, WorkRepository } from './work.repository.js';
 
 const GRACE_MARGIN_MS = 500;
-/** Interval of the registration, because a restore may remove the rows of timers and lanes. */
+/** Interval at which timers and lanes are registered again, because a restore may remove their rows. */
 const REGISTERED_FOR_MS = 60_000;
 const TIMER_LIMIT_MS = 900_000;
 export const TIMERS = 'every.';
 /** `ref` of the only row of a timer. */
 const ONLY_REF = '00000000-0000-0000-0000-000000000000';
 
-/** Adds rows, or updates rows that exist: claimed work is done again after its attempt. */
+/** Adds rows, or updates existing rows. Claimed work is repeated after its attempt. */
 const ADD: Statement = {
   name: 'work_add',
   text: `
@@ -122,10 +122,7 @@ const CANCEL: Statement = {
     returning id, kind, ref, line`,
 };
 
-/**
- * The work engine. Work is a row in PostgreSQL: added in the transaction of the caller, claimed by one replica,
- * processed at least once, and retried with increasing pauses. After the last attempt, it is dead and kept.
- */
+/** Work is added in the caller's transaction and processed at least once. The row of dead work is kept. */
 @Injectable()
 export class Work
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
@@ -180,10 +177,7 @@ export class Work
     await this.change(tx, ADD, values);
   }
 
-  /**
-   * Adds work for a request that waits for it. This replica does the work after the commit, beside the places of its lane, so the
-   * caller needs the permit of the kind's gate. Returns the end of the attempt by `ref`, without work that is claimed already.
-   */
+  /** For a waiting request: this replica does the work beyond the places of its lane, with the permit of the caller. */
   async addClaimed<D>(
     tx: Tx,
     kind: Pick<Kind<D>, 'name'>,
@@ -193,7 +187,7 @@ export class Work
     return await this.worker.addClaimed(tx, this.kinds.get(kind.name)!, added, permit);
   }
 
-  /** Removes waiting and claimed work. The end of a removed claim fails. Returns the refs of the removed rows. */
+  /** A worker that later ends a removed claim gets an error. Returns the refs of the removed rows. */
   async cancel(
     tx: Tx,
     kind: Pick<Kind, 'name'>,
@@ -207,7 +201,7 @@ export class Work
     return removed.map(({ ref }) => ref);
   }
 
-  /** Claims nothing of a lane for `pauseMs`, and uses only one place for `narrowMs`, which can be Infinity. */
+  /** For `pauseMs`, the lane claims nothing. For `narrowMs`, which can be Infinity, the lane has only one place. */
   async slowLane(
     tx: Tx,
     lane: string,
@@ -218,7 +212,6 @@ export class Work
     await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs, reason]);
   }
 
-  /** Ends the pause of a lane, and the time with one place. */
   async resumeLane(tx: Tx, lane: string): Promise<void> {
     await this.change(tx, RESUME_LANE, [lane]);
   }
@@ -227,7 +220,7 @@ export class Work
     await this.change(tx, HURRY_LANE, [lane]);
   }
 
-  /** False while the database is unreachable at the start. */
+  /** False until the service has registered its timers and lanes, for example while the database is unreachable. */
   get started(): boolean {
     return this.registeredAt > -Infinity;
   }
@@ -241,13 +234,12 @@ export class Work
     this.worker.wake();
   }
 
-  /** Lanes must exist before the first event. If the database is unavailable, the worker registers the lanes later. */
+  /** Lanes must exist before the first event. If the database is unavailable, the worker registers them later. */
   async onApplicationBootstrap(): Promise<void> {
     await this.register().catch(() => undefined);
     this.worker.start();
   }
 
-  /** Running work finishes in parallel with running requests. */
   async beforeApplicationShutdown(): Promise<void> {
     this.deadline = Date.now() + this.settings.shutdownGraceMs - GRACE_MARGIN_MS;
     await this.worker.pause();
@@ -257,7 +249,6 @@ export class Work
     await this.worker.stop(Math.max(0, this.deadline - Date.now()));
   }
 
-  /** Makes work ready in the transaction of the caller, and looks for it after the commit. */
   private async change(tx: Tx, statement: Statement, values: unknown[]): Promise<void> {
     await this.statements.rowsIn(tx, statement, values);
     afterCommit(tx, () => this.wake());

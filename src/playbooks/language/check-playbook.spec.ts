@@ -19,7 +19,7 @@ function withSteps(...steps: Partial<PlaybookStep>[]): Playbook {
   };
 }
 
-/** The field, and where in it. */
+/** Returns the field of an error and the position in the field. */
 const told = ({ field, message }: FieldError) =>
   [field, ...(message.slice(field.length).match(/^ at character \d+/) ?? [])].join('');
 

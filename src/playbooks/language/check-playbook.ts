@@ -26,7 +26,7 @@ import {
   withExpression,
 } from './expression.js';
 
-/** Maximum characters of variables and steps together, as JSON. Other fields have their own limits. */
+/** Maximum characters of the JSON of variables and steps together. All other fields have their own limits. */
 const LONGEST_DEFINITION = 65_536;
 const RESERVED = ['true', 'false', 'null', 'in'];
 const NAME_IN_WORDS =
@@ -90,7 +90,7 @@ function typesOf(variables: Playbook['variables'], steps: readonly string[]): Ty
     .registerType('Variables', { fields })
     .registerVariable('variables', 'Variables');
   const readable = { verdict: Object.keys(VERDICT), variables: Object.keys(fields) };
-  // Only texts for people can read the classification: elsewhere, the model that decided the verdict could choose a target.
+  // Only texts for people may contain the classification: elsewhere, the model's verdict could choose a target.
   const withoutVerdict = Object.keys(INCIDENT).filter((name) => name !== 'classification');
   return (tree, position, isForPeople) => {
     const incident = isForPeople ? Object.keys(INCIDENT) : withoutVerdict;
@@ -102,7 +102,7 @@ function typesOf(variables: Playbook['variables'], steps: readonly string[]): Ty
   };
 }
 
-/** Checks fields, because the library does not check names in has() and does not know the order of steps. */
+/** Checks the names of fields. The library does not check names in has(), and does not know the order of the steps. */
 function checkFields(node: Node, readable: Readonly<Record<Root, readonly string[]>>): void {
   const read = fieldRead(node);
   if (read) {
@@ -189,14 +189,14 @@ function stepErrors(
     });
   }
   for (const { field, message } of parameterErrors(type, parameters)) {
-    // The sentence begins with the field.
+    // `path` also works on the message, because the message begins with the name of the field.
     const error = { field: path(field), code: 'playbook', message: path(message) };
     if (!templated.has(field)) errors.push(error);
   }
   return errors;
 }
 
-/** Rule in words, and permitted types. `dyn` is always permitted, because its type is known only in the run. */
+/** Rule in words, and permitted types. `dyn` is always permitted: its type is known only when the playbook runs. */
 type Wanted = readonly [words: string, ...types: string[]];
 
 const WANTED: Readonly<Record<ActionParameter['type'] | 'condition' | 'inText', Wanted>> = {

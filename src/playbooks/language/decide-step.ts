@@ -32,7 +32,7 @@ export interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Outcomes of the earlier steps. Undefined: the step is not taken, because the run is dry. */
+/** Outcomes of the earlier steps. `undefined` if a dry run does not take the step. */
 export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult } | undefined>>;
 
 export type Values = ReadonlyMap<Root, Value>;
@@ -51,7 +51,6 @@ export const INCIDENT_TEXTS = [
   'triaged_at',
 ] as const satisfies (keyof Incident)[];
 
-/** Returns values that all steps of a run share. Raw data may be long, so it is parsed only once. */
 export function valuesOf({ incident, variables }: RunInput): Values {
   const { verdict, recommended_actions } = incident ?? {};
   return new Map<Root, Value>([
@@ -83,7 +82,7 @@ type Parse = (
   reviver: (key: string, value: Value, context: { readonly source: string }) => Value,
 ) => Value;
 
-/** Numbers that may change, and then become text. A reviver makes the parser many times slower. */
+/** Numbers that parsing may change. Only JSON with such numbers is parsed with a reviver, because a reviver is slow. */
 const ODD_NUMBER = /\d{16}|\dE/i;
 
 function exactly(json: string): Value {
@@ -93,11 +92,10 @@ function exactly(json: string): Value {
   });
 }
 
-/** `undecided`: the step reads an outcome that a dry run does not know, with `parameters` if only its condition reads it. */
+/** `undecided`: the step needs an outcome that a dry run lacks. `parameters`: only its condition needs the outcome. */
 export interface Decision {
   readonly kind: 'run' | 'skip' | 'error' | 'undecided';
   readonly parameters?: Parameters;
-  /** Reason of an error. */
   readonly message?: string;
 }
 
@@ -153,7 +151,7 @@ function truthOf(expression: string, valueOf: (tree: Node) => Value): boolean | 
 
 const LONGEST_PARAMETER = 8_192;
 
-/** Returns the value of a template; null omits the parameter. */
+/** If the value is null, the parameter is omitted. */
 function filledTemplate(
   text: string,
   isForPeople: boolean,
@@ -173,7 +171,7 @@ function filledTemplate(
     return typeof value === 'string' && !raw ? shown(value) : value;
   }
   let filled = '';
-  // Adjacent placeholders may form one address.
+  // Joined text of adjacent placeholders, because together they may form an address.
   let foreign = '';
   for (const part of template) {
     const { value, raw } =
@@ -187,7 +185,7 @@ function filledTemplate(
   return filled + shown(foreign);
 }
 
-/** Adds the classification for texts for people. Templates cannot read the verdict, so it chooses no target and no step. */
+/** Adds the classification, for texts for people only, so that a verdict cannot choose a target. */
 function withClassification(values: Values): Values {
   const { classification } = values.get('verdict') as Members;
   const incident = values.get('incident') as Members;

@@ -1,7 +1,6 @@
 import { checkPlaybook } from './check-playbook.js';
 import { ExpressionError, readTemplate, soleOf } from './expression.js';
 
-/** Messages about a condition, without the position. */
 function said(condition: string): string[] {
   const variables = { minutes: 60, tags: ['a'], at: {} };
   const parameters = { channel: 'c', message: 'm' };

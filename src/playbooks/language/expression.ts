@@ -9,13 +9,10 @@ import type { PlaybookStep } from '../playbook.js';
 const LONGEST_TEMPLATE = 8_192;
 const MOST_EXPRESSIONS = 50;
 const LIMITS = { maxAstNodes: 500, maxDepth: 60, maxCallArguments: 8 };
-/**
- * Maximum levels of nested lists and objects. The CEL library caches every type and never removes one, and 4 levels
- * allow only a few hundred types.
- */
+/** Limits the nesting of built values, because the CEL library caches each type and never removes it. */
 const MOST_LEVELS_BUILT = 4;
 
-/** Numbers of JSON are of type number (CEL: double), integers in an expression of type bigint (CEL: int). */
+/** Value in an expression. Numbers of JSON are type number (CEL double), integers of expressions bigint (CEL int). */
 export type Value =
   null | boolean | number | bigint | string | Date | Duration | readonly Value[] | Members;
 
@@ -32,7 +29,7 @@ const LONGEST_MESSAGE = 300;
 export class ExpressionError extends Error {
   constructor(
     message: string,
-    /** Offset in UTF-16 units. The evaluation of the node and its field add to the offset. */
+    /** Position of the error in UTF-16 units: first in the expression, and after withExpression in the field. */
     public offset?: number,
   ) {
     super(shownStart(message, LONGEST_MESSAGE));
@@ -45,7 +42,6 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Error of a dry run: the expression reads the result of a step that only a real run takes. */
 export class UnknownResultError extends ExpressionError {}
 
 export function fail(message: string, offset?: number): never {
@@ -71,7 +67,7 @@ export function kindOf(value: Value): string {
   return prototype === Object.prototype || prototype === null ? 'an object' : 'a duration';
 }
 
-/** Reads own members only, never members of the prototype. An undefined member does not exist. */
+/** Reads only own members, never members of the prototype. A member with the value undefined does not exist. */
 export function memberOf(members: Members, key: string): Value | undefined {
   return Object.hasOwn(members, key) ? members[key] : undefined;
 }
@@ -93,10 +89,10 @@ export function textOf(value: Value): string {
   return isPlain ? String(value) : needs('a text, a number, or true or false', value);
 }
 
-/** Function that keeps the text of a placeholder unchanged in texts for people. */
+/** Name of the function that inserts a value unchanged into a text for people. */
 const RAW = 'raw';
 
-/** Library with the additional functions of this language. Numbers from JSON are double, and int and double can be mixed. */
+/** CEL library with the functions of playbooks. Accepts int and double together: numbers of JSON are double. */
 export const LANGUAGE = new Environment({ homogeneousAggregateLiterals: false, limits: LIMITS })
   .registerFunction(`${RAW}(dyn): string`, textOf)
   .registerFunction('isIP(dyn): bool', (value: Value) => hasFormat('ip', asText(value)))
@@ -120,7 +116,7 @@ export const SEARCHES = ['contains', 'indexOf', 'lastIndexOf', 'split'];
 export const TIME_PARTS =
   `getFullYear getMonth getDate getDayOfMonth getDayOfWeek getHours getMinutes
   getSeconds getMilliseconds`.split(/\s+/);
-/** The type check rejects a function that is called as a method, and the reverse. */
+/** Functions of the language. The type check rejects a function called as a method, and a method as a function. */
 const FUNCTIONS: ReadonlySet<string> = new Set([
   ...`has size dyn string int double bool timestamp duration ${RAW} isIP oneLine`.split(' '),
   ...'startsWith endsWith lowerAscii upperAscii trim substring join'.split(' '),
@@ -141,7 +137,7 @@ export type Node = ASTNode;
 export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
 export type Root = (typeof ROOTS)[number];
 
-/** Values of parameters never come from the verdict, because a model may have written it. */
+/** Parameters must never contain values of the verdict, because a model may have written the verdict. */
 export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
 
 export function isRoot(name: string): name is Root {
@@ -160,7 +156,6 @@ export function childrenOf(node: Node): readonly Node[] {
   );
 }
 
-/** Reads a field of a root: `incident.title`, or `incident["title"]`. */
 export function fieldRead(node: Node): { root: Root; name: string } | undefined {
   if (node.op !== '.' && node.op !== '[]') return undefined;
   const [left, right] = node.args;
@@ -169,7 +164,7 @@ export function fieldRead(node: Node): { root: Root; name: string } | undefined 
   return typeof name === 'string' ? { root: left.args, name } : undefined;
 }
 
-/** Returns the position that users expect, such as `trim` in `incident.title.trim()`. The library returns the first character. */
+/** Returns the position of `trim` in `incident.title.trim()`. The library returns that of the first character. */
 export function positionOf(node: Node): number {
   if (node.op !== 'rcall') return node.pos;
   const [name, receiver] = node.args;
@@ -187,7 +182,7 @@ export function isRaw(node: Node): boolean {
   return node.op === 'call' && node.args[0] === RAW;
 }
 
-/** Rejects parts of CEL that the language of playbooks does not have. Throws ExpressionError with the position. */
+/** Parses an expression. Rejects parts of CEL that playbooks do not have. Throws ExpressionError with the position. */
 export function readExpression(text: string, roots: readonly Root[]): Node {
   if (text.length > LONGEST_EXPRESSION) {
     fail(`An expression has at most ${LONGEST_EXPRESSION} characters.`, 0);
@@ -236,7 +231,7 @@ function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   return isRoot(variable.args) ? `The name ${variable.args} has a meaning already.` : undefined;
 }
 
-/** Returns the maximum depth of the type. The value that a loop builds can contain the value that the loop visits. */
+/** Returns the depth of a value's type. Depths of a loop and its list add up: each result may contain the item. */
 function levelsBuilt(node: Node): number {
   const levels = childrenOf(node).map(levelsBuilt);
   if (node.op === 'rcall' && isLoop(node.args[0])) {
@@ -253,7 +248,7 @@ export interface Placeholder {
   readonly offset: number;
 }
 
-/** A `}}` in a quoted text does not end an expression. Elsewhere, write `} }`. */
+/** Within quotes, `}}` does not end an expression. Outside quotes, write `} }`. */
 const PLACEHOLDER = /\{\{(?:((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"'}]|\}(?!\}))*)\}\})?/gs;
 
 export function readTemplate(text: string): Template {
@@ -284,7 +279,7 @@ export function soleOf(template: Template): Placeholder | undefined {
   return typeof only === 'object' && template.length === 1 ? only : undefined;
 }
 
-/** Parses and uses an expression. An error gets its position from the start of the template, or the start of the expression. */
+/** Parses an expression and passes it to `use`. Positions of errors are counted from the start of the template. */
 export function withExpression<T>(
   { expression, offset }: Placeholder,
   roots: readonly Root[],
@@ -301,7 +296,7 @@ export function withExpression<T>(
   }
 }
 
-/** Returns undefined if an expression cannot be parsed. */
+/** Returns undefined if at least one expression of the step cannot be parsed. */
 function nodesOfStep({ condition, parameters }: PlaybookStep): Node[] | undefined {
   try {
     const templates = Object.values(parameters).filter((value) => typeof value === 'string');
@@ -315,8 +310,9 @@ function nodesOfStep({ condition, parameters }: PlaybookStep): Node[] | undefine
 }
 
 /**
- * Returns the names of the steps that depend on the verdict: the condition reads it, an expression reads the outcome of such a
- * step, or such a step before it can end the run. The outcome of a text with the classification may repeat the word.
+ * Returns the names of the steps that depend on the verdict. A step depends on the verdict if its condition reads the
+ * verdict, if one of its expressions reads the outcome of such a step, or if an earlier such step can end the run. A
+ * step whose text contains the classification counts too, because its outcome may repeat the classification.
  */
 export function stepsUnderVerdict(steps: readonly PlaybookStep[]): ReadonlySet<string> {
   const under = new Set<string>();

@@ -58,7 +58,7 @@ function theirs(text: string): unknown {
   }
 }
 
-/** Without the differences of durations, prototypes and whole numbers. */
+/** Removes differences between the library and the interpreter in durations, prototypes and integers. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString();
@@ -84,7 +84,7 @@ const LEAVES = [
     '"a"',
     '"bc"',
     '""',
-    // Without upper and lower case: the library changes letters that are not ASCII.
+    // Letters without upper and lower case. For other letters that are not ASCII, the library behaves differently.
     '"語\u{1f600}"',
   ],
   ...[
@@ -111,11 +111,10 @@ const ON_ONE = [
   'getDayOfWeek',
   'getSeconds',
 ];
-/** Without int(), which the library gives 0 for a text without digits. */
+/** Omits int(), because the library returns 0 for a text without digits. */
 const CALLS = ['size', 'string', 'double', 'bool', 'dyn'];
 const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'];
 
-/** A random expression of the language. */
 function expression(random: Random, depth: number, names: readonly string[] = []): string {
   const some = (extra: readonly string[] = []) =>
     expression(random, depth - 1, [...names, ...extra]);
@@ -143,7 +142,7 @@ function expression(random: Random, depth: number, names: readonly string[] = []
 }
 
 describe('Interpreter', () => {
-  /** The library does not evaluate an expression whose types are wrong. */
+  /** True if the type check rejects the expression, because the library does not evaluate such an expression. */
   const judgedByTypes = (text: string) => !library.check(text).valid;
 
   it('returns the same values as the library for generated expressions', () => {

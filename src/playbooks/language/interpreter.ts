@@ -29,25 +29,25 @@ export type Scope = ReadonlyMap<string, Value>;
 
 /** Maximum items of a list that an expression visits or builds. */
 const MOST_ITEMS = 1_000;
-/** Maximum UTF-16 units of a text that an expression builds. */
+/** Maximum length of a text that an expression builds, in UTF-16 units. */
 const LONGEST_MADE_TEXT = 1_048_576;
 const LARGEST_COST = 100_000;
-/** Maximum cost of all steps. With more than 20 steps, each step has an equal share. */
+/** Maximum cost of all steps together. In a playbook with more than 20 steps, each step may use an equal share. */
 const LARGEST_COST_OF_ALL = 2_000_000;
 
-/** Costs, in nodes. An error costs 400, because a loop may create an error for each item. */
+/** Costs, in evaluations of one node. An error costs 400, because a loop may create an error for each item. */
 const COST = { ofError: 400, ofRound: 4, ofKey: 3, ofCalculation: 4, ofZone: 3_000 };
-/** Characters that are read or written in the time of one node. */
+/** Number of characters that can be read or written in the time of one node. */
 const CHARACTERS = 64;
-/** Character pairs that the slowest text search compares in the time of one node. */
+/** Number of character pairs that the slowest text search compares in the time of one node. */
 const PAIRS = 128;
-/** Characters that are changed, or counted by `size`, in the time of one node. */
+/** Number of characters that can be changed in the time of one node. */
 const CHARACTERS_CHANGED = 4;
 const CHARACTERS_COUNTED = 16;
 const LONGEST_SHORT_TEXT = 40;
 const TAKES_SHORT_TEXTS = ['int', 'double', 'bool', 'timestamp', 'duration', ...TIME_PARTS];
 
-/** Limits changes to ASCII, because the library also changes other letters. */
+/** Text in which lowerAscii and upperAscii change letters. The library would also change letters that are not ASCII. */
 const ASCII = /[\0-\x7f]+/g;
 const CHANGES: Readonly<Record<string, (text: string) => string>> = {
   lowerAscii: (text) => text.replace(ASCII, (part) => part.toLowerCase()),
@@ -57,20 +57,15 @@ const CHANGES: Readonly<Record<string, (text: string) => string>> = {
 const prepared = new Map<string, ParseResult>();
 const forms = LANGUAGE.clone({ unlistedVariablesAreDyn: true });
 
-/**
- * Evaluates the expressions of one step by the rules of CEL. The interpreter walks the tree and counts, and the library
- * calculates, because the cost of its own evaluator has no bound: see docs/adr/0030. The interpreter counts work and not time, so
- * that an expression with the same values has the same result on a busy machine.
- */
+/** Evaluates a step's expressions. Limits work, not time, so that results do not depend on load: docs/adr/0030. */
 export class Interpreter {
   private left: number;
 
-  /** Each step has a fixed share, because unused budget would reveal values that earlier steps read, such as the verdict. */
+  /** Gives each step a fixed share: the budget that earlier steps left would reveal values such as the verdict. */
   constructor(steps = 1) {
     this.left = Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps);
   }
 
-  /** Returns the value of a tree of readExpression. Throws ExpressionError with the position. */
   value(node: Node, scope: Scope): Value {
     try {
       this.spend(1);
@@ -169,7 +164,7 @@ export class Interpreter {
     }
   }
 
-  /** In CEL, an item that decides the result hides the errors of other items. */
+  /** Evaluates all() or exists(). In CEL, an item that decides the result hides the errors of all other items. */
   private quantified<T>(
     decides: boolean,
     items: readonly T[],
@@ -182,7 +177,7 @@ export class Interpreter {
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
         this.spend(COST.ofError);
-        // An unknown result may decide, so it comes before other errors.
+        // The unknown result might decide, so this error takes precedence over other errors.
         if (!failure || error instanceof UnknownResultError) failure = error;
       }
     }
@@ -198,7 +193,7 @@ export class Interpreter {
     if (name === 'join' && isList(first)) return this.join(first, asText(second));
     const texts = operands.filter((operand) => typeof operand === 'string');
     const [text = '', wanted = ''] = texts;
-    // The library reads a text without digits as 0, and a time without time zone as local.
+    // The library reads an empty text as 0, and a time without a time zone as local time.
     const isMisread =
       (name === 'int' && first === '') || (name === 'timestamp' && !isIsoTime(first));
     if (typeof first === 'string' && isMisread) fail(`This text has no ${name}().`);
@@ -272,7 +267,7 @@ export class Interpreter {
     return this.calculate('a == b', [left, right]) === true;
   }
 
-  /** Excludes lists and objects, because their cost has no bound and the library caches every type. */
+  /** Rejects lists and objects, because their cost has no bound and the library caches every type. */
   private calculate(form: string, operands: readonly Value[]): Value {
     this.spend(COST.ofCalculation);
     for (const operand of operands) {
@@ -326,7 +321,6 @@ function member(value: Value, name: string, node: Node): Value {
   return known(isMembers(value) ? memberOf(value, name) : undefined, node);
 }
 
-/** Stands for a step that a dry run does not take. */
 export const UNKNOWN_STEP: Members = {};
 
 function known(value: Value | undefined, { input, start, end }: Node): Value {

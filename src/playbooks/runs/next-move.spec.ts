@@ -28,7 +28,7 @@ function reached(position: number, more: Partial<ReachedStep>): ReachedStep {
   return { position, name: `s${position}`, status: 'running', ...more };
 }
 
-/** Makes these decisions in their order, and keeps the outcomes that it was given. */
+/** Returns a decider that makes the given decisions in order, and stores the outcomes that it receives. */
 function script(...decisions: readonly Decision[]) {
   const told: Outcomes[] = [];
   const decide: StepDecider['decide'] = async (_, outcomes) => {
@@ -44,7 +44,7 @@ function script(...decisions: readonly Decision[]) {
 
 const STEPS = [step('s0'), step('s1'), step('s2')];
 
-/** The next changes, if the requested actions have these states, and further actions are pending. */
+/** Returns the next changes if the requested actions have the given states. All further actions are pending. */
 async function next(
   steps: readonly PlaybookStep[],
   taken: readonly ReachedStep[],

@@ -36,7 +36,6 @@ export interface StepDecider {
   decide(position: number, outcomes: Outcomes): Promise<Decision>;
 }
 
-/** Step that requests an action. */
 export interface RequestedStep {
   readonly name: string;
   readonly wanted: Pick<ActionToCreate, 'action_type' | 'parameters' | 'approval_level'>;
@@ -51,10 +50,7 @@ export type Advance = AsyncGenerator<RequestedStep, Progress, ActionState>;
 
 const LONGEST_ERROR = 1_000;
 
-/**
- * Takes the next steps of a run. Yields the action that a step requests, and is continued with the requested action. Ends
- * at an action that has not ended, or at the end of the run.
- */
+/** Advances a run to its end or an open action. Yields each step that needs an action; resume it with the action. */
 export async function* advance(
   steps: readonly PlaybookStep[],
   reached: readonly ReachedStep[],
@@ -93,7 +89,7 @@ export async function* advance(
   return { steps: changes, next: { status: 'completed' } };
 }
 
-/** An expired approval applies to this incident too, because otherwise one approval after the other would expire. */
+/** True if a person rejected the action for another incident. Excludes an expiry, which would happen again. */
 function isRefusedElsewhere(step: ReachedStep | undefined): boolean {
   if (!step?.action || !isOpen(step)) return false;
   const { status, borrowed, elsewhere, rejection_code } = step.action;
@@ -136,7 +132,7 @@ export async function deciderOf(
   };
 }
 
-/** In an automatic run, a step that depends on the verdict of a model needs an approval, unless a manager trusts the verdict. */
+/** Returns the minimum level per step: an automatic step that depends on an untrusted verdict needs approval. */
 export async function levelsOf(
   { steps, trust_verdict: trusted }: PlaybookDefinition,
   automatic: boolean,

@@ -17,10 +17,9 @@ export const RUN_WORK = { name: 'playbook-run' } as const;
 
 export const AUTO_RUNS = 'playbook-auto-runs';
 
-/** Incident at the start of a run. Raw data never changes, so it is not stored again. */
+/** Incident as it was when the run started. Raw data never changes, so it is not stored again. */
 type IncidentAtStart = Omit<Incident, 'raw_data'> & { readonly raw_data?: undefined };
 
-/** Row of a run: the fields that callers see, and the fields that only the service needs. */
 export interface PlaybookRun extends Required<
   RowOf<Omit<PlaybookRunSummaryDto, 'run_id' | 'playbook' | 'outcome'>>
 > {
@@ -28,7 +27,7 @@ export interface PlaybookRun extends Required<
   readonly playbook_name: string;
   readonly on_behalf_of: string | null;
   readonly classification: string;
-  /** Cancelled with its incident or by the kill switch before its first action began. A later automatic run may replace it. */
+  /** True if the incident or the kill switch cancelled the run before its first action. A later run may replace it. */
   readonly void: boolean;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly incident: IncidentAtStart | null;
@@ -36,7 +35,7 @@ export interface PlaybookRun extends Required<
 
 type Nullable<T, Key extends keyof T> = { readonly [K in Key]?: T[K] | null };
 
-/** Action of a step. `borrowed`: requested by another run or person. `elsewhere`: for another incident, or without incident. */
+/** `borrowed`: another run or a person requested the action. `elsewhere`: it is not an action of this incident. */
 export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'parameters'> &
   Nullable<
     Action,
@@ -48,7 +47,6 @@ export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'paramet
     readonly incident_number?: string | null;
   };
 
-/** Change of a step that the run has reached. */
 export interface StepChange {
   readonly position: number;
   readonly name: string;
@@ -74,7 +72,7 @@ export function outcomeOf({ status, steps_failed }: PlaybookRun): RunOutcome | u
   return status === 'failed' || status === 'cancelled' ? status : undefined;
 }
 
-/** Returns the later start of a run whose playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
+/** Returns the time at which the run may start; nothing if it did not wait for PLAYBOOK_RUNS_PER_HOUR. */
 export function turnOf({ started_at, starts_at }: PlaybookRun): Date | undefined {
   return starts_at !== null && starts_at > started_at ? starts_at : undefined;
 }
@@ -132,7 +130,6 @@ export function variableErrors(defaults: Variables, given: Variables): FieldErro
       return [{ field, code: 'unknown_field', message }];
     }
     const kind = kindOf(defaults[name]);
-    // A variable without a value can have any type.
     if (kind === 'null' || kindOf(value) === kind) return [];
     const code = kind === 'object' ? 'is_json_object' : `is_${kind}`;
     const message = `${field} must be of the type ${kind}, as it is in the playbook.`;

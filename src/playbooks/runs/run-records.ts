@@ -66,7 +66,7 @@ export class RunRecorder implements OnModuleInit {
     afterCommit(tx, () => {
       const outcome = outcomeOf(run)!;
       this.total.inc({ automatic: String(run.automatic), outcome });
-      // Logs only automatic runs, because the response reports a failure of other runs.
+      // Logs failures of automatic runs only. For any other run, the response reports the failure.
       if (!run.automatic || (outcome !== 'failed' && outcome !== 'partial')) return;
       const { id: playbook_run, playbook_name: playbook, incident_id: incident } = run;
       const text = 'Steps of an automatic playbook run failed.';
@@ -99,7 +99,7 @@ export class RunRecorder implements OnModuleInit {
     }
   }
 
-  /** Records that a step uses the action of another incident. The timeline already contains the actions of this incident. */
+  /** Adds a timeline entry for an action of another incident. The incident's own actions already have entries. */
   async sharedAction(tx: Tx, run: PlaybookRun, step: string, action: Action): Promise<void> {
     if (action.incident_id === run.incident_id) return;
     const { action_type, status, requested_by, incident } = action;
@@ -163,7 +163,7 @@ function named({ playbook_name, playbook_version }: PlaybookRun): string {
 const RESTORED =
   'The database was restored from a backup. The next steps may have been taken after the backup.';
 
-/** Cancels open runs and starts no automatic runs of waiting triage, because both may have continued after the backup. */
+/** After a restore, cancels open runs and waiting automatic runs, because both may have continued after the backup. */
 export async function cancelRunsOverRestore(
   tx: Tx,
   timeline: IncidentTimeline,

@@ -51,14 +51,12 @@ const BROKEN: RunState = {
   error: 'The service could not continue the run; see its log.',
 };
 
-/** Run with its next steps. `turn` is the last result of `advance`. */
 interface Moving {
   readonly run: OpenRun;
   readonly advance?: Advance;
   turn: IteratorResult<RequestedStep, Progress>;
 }
 
-/** Starts automatic runs after a triage, and continues runs until each run has ended or waits for an action. */
 @Injectable()
 export class RunWork implements OnModuleInit {
   constructor(
@@ -85,7 +83,7 @@ export class RunWork implements OnModuleInit {
     });
     const { completed, failed, rejected, approved } = ACTION_EVENTS;
     const types = [completed, failed, rejected, approved];
-    // An action that ended with its creation is excluded, because its run has already seen the end.
+    // The filter excludes an action that ended when it was created, because its run has already seen the end.
     const news = { types, where: '!exists($.at_once)' };
     this.events.inTransaction(news, 'playbook-runs', async (tx, events) => {
       const ids = events.map(({ subject }) => actionIdOf(subject.id));
@@ -128,7 +126,7 @@ export class RunWork implements OnModuleInit {
     for (const run of inserted) {
       await this.recorder.started(tx, { ...run, starts_at: turns.get(run.id)! });
     }
-    // A run with a later turn keeps its work, which then detects that it is early.
+    // If a waiting run gets a later turn, its work keeps the earlier due time. The work then detects that it is early.
     const added = [...turns].map(([ref, turn]) => ({ ref, dueAt: turn ?? undefined }));
     await this.work.add(tx, RUN_WORK, ...added);
   }
@@ -171,7 +169,6 @@ export class RunWork implements OnModuleInit {
     return moving;
   }
 
-  /** Requests the actions of the next steps, until each run has ended or waits for an action. */
   private async carryOut(tx: Tx, moving: readonly Moving[]): Promise<void> {
     if (moving.length === 0) return;
     const incidentIds = moving.flatMap(({ run }) => run.incident_id ?? []);
@@ -235,7 +232,7 @@ function moveOf(run: OpenRun, { steps, next }: Progress): RunMove {
   return { run: { ...run, error: null, ...next, steps_completed, steps_failed }, steps };
 }
 
-/** Returns the person who caused the verdict. Under four eyes, this person must not approve the actions of the run. */
+/** Returns the person who caused the verdict and must not approve the run's actions (APPROVAL_FOUR_EYES). */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,
   { triaged_by }: { readonly triaged_by?: string },

@@ -1,4 +1,4 @@
-// SQL: a set of runs is read, locked and stored by one statement each, and a list is one statement with its exact total.
+// SQL: one statement reads, locks or stores a batch of runs, and one returns a page of a list and its exact total.
 import { Injectable } from '@nestjs/common';
 import {
   BY_ID,
@@ -38,7 +38,7 @@ export interface RunMove {
 const badness = (of: string) =>
   `coalesce(array_position(array['inconclusive', 'suspicious', 'malicious'], ${of}.classification), 0)`;
 
-/** Omits automatic runs of versions that ran for the same incident with an equal or worse verdict. */
+/** Omits an automatic run if its version already ran for the incident with an equal or worse verdict. */
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
@@ -66,7 +66,7 @@ const FIND: Statement = {
   text: `select run.*, ${PLAYBOOK} from ${FROM_RUNS} where run.id = $1`,
 };
 
-/** While the action of an open step waits for approval, the step waits for approval, because an approval changes no step. */
+/** Reads `waiting_approval` from the action of the step, because an approval does not change the step's row. */
 const STEPS: Statement = {
   name: 'playbook_run_steps_find',
   text: `
@@ -134,14 +134,12 @@ const DID_NOTHING = `not exists (
         select from playbook_run_steps step join actions action on action.id = step.action_id
          where step.run_id = playbook_runs.id and action.status <> 'rejected')`;
 
-/** Runs with work, except runs that wait for their turn. */
 const HELD = `
   select run.id
     from work cross join lateral (select id, starts_at from playbook_runs where id = work.ref limit 1) as run
    where work.kind = '${RUN_WORK.name}' and work.died_at is null
      and (run.starts_at is null or run.starts_at <= now())`;
 
-/** Conditions for open runs to lock, with one parameter. */
 const WHICH = {
   runs: 'id = any($1::uuid[])',
   incident: 'incident_id = $1',
@@ -149,7 +147,7 @@ const WHICH = {
   all: '$1::uuid is null',
 };
 
-/** Runs after the lock, because a statement that waited for a lock does not see steps that were added during the wait. */
+/** A separate statement after the lock: a statement that waits for a lock does not see steps added meanwhile. */
 const CANCEL: Statement = {
   name: 'playbook_runs_cancel',
   text: `
@@ -164,9 +162,10 @@ const CANCEL: Statement = {
 };
 
 /**
- * Gives turns to the new runs $3 and the waiting runs of the playbook $1: by the severity of the incident, then by age, at most
- * $2 within an hour. Each turn is an hour after the run that began $2 places earlier. A run that was cancelled before its turn
- * leaves the turn to another run. Skips locked runs, because a cancellation locks runs of several playbooks.
+ * Gives turns to the new runs $3 and the waiting runs of the playbook $1, at most $2 per hour. The runs are sorted by
+ * the severity of the incident, then by age. The turn of each run is an hour after the run that began $2 places
+ * earlier. If a run was cancelled before its turn, another run gets the turn. Skips locked runs, because a cancellation
+ * locks runs of several playbooks.
  */
 const GIVE_TURNS: Statement = {
   name: 'playbook_runs_give_turns',
@@ -209,7 +208,6 @@ const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
   cancelled: `(status = 'cancelled')`,
 };
 
-/** Filters have the names of the query parameters. Ids begin with the time of the start. */
 const runList = countedList({
   table: 'playbook_runs',
   columns: '*',
@@ -232,7 +230,7 @@ const countOpen = (status: 'running' | 'waiting_approval') => `
     greatest(0, ${countOf('playbook_run', [`status = '${status}'`])}
       - (select count(*) from idle where status = '${status}'))::integer as ${status}`;
 
-/** Counts a run with unclaimed work only as `due` or `rate_limited`. */
+/** Counts open runs. A run with unclaimed work counts only as `due` or `rate_limited`. */
 const COUNT_OPEN: Statement = {
   name: 'playbook_runs_open_counts',
   text: `
@@ -307,7 +305,7 @@ export class RunsRepository {
     await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
   }
 
-  /** Returns the work of the open runs with a step that waits for one of these actions. Runs of people are more urgent. */
+  /** Returns the work of open runs that wait for these actions. Runs that a person started are more urgent. */
   async waitingFor(tx: Tx, actionIds: readonly string[]): Promise<NewWork[]> {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
   }
@@ -335,7 +333,7 @@ export class RunsRepository {
     at: Date,
   ): Promise<PlaybookRun[]> {
     const ids = await this.lock(tx, which, value);
-    // The decision of a person also applies to the next triage with the same verdict, so such a run is not void.
+    // A run that a person cancels is not void: the decision also applies to the next triage with the same verdict.
     const mayBeVoid = which === 'incident' || which === 'held';
     return await this.statements.rowsIn(tx, CANCEL, [ids, why, at, mayBeVoid]);
   }

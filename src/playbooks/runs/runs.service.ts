@@ -75,14 +75,14 @@ export class RunsService implements OnModuleInit {
       discard: (tx, { name }) =>
         cancel(tx, 'held', null, `Discarded by ${name}, who turned the kill switch off.`, SYSTEM),
     });
-    // The module of actions was registered earlier, so waiting actions are rejected first.
+    // The module of actions has registered before, so waiting actions are rejected before runs are cancelled.
     this.incidentChanges.registerEnding({
       pending: 'runs',
       end: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
     });
   }
 
-  /** Throws no errors after the creation of the run, because the caller would retry and start a second run. */
+  /** Starts a run. After the run is created, throws no error: the caller would retry and start a second run. */
   async run(
     caller: Principal,
     playbook: string,
@@ -167,7 +167,7 @@ export class RunsService implements OnModuleInit {
     return run;
   }
 
-  /** Withdraws the action of the run if the action has not begun. An action of another run or person continues. */
+  /** Withdraws the run's own action if it has not begun. Actions that another run or a person requested continue. */
   async cancel(
     caller: Principal,
     playbook: string,
@@ -177,7 +177,7 @@ export class RunsService implements OnModuleInit {
     const run = await this.get(runId, playbook);
     return await this.transactions.run<PlaybookRunWithSteps>(
       async (tx) => {
-        // Uses the lock order of approvals and deletions.
+        // Locks the incident first, in the lock order of approvals and deletions.
         if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
         const why = `Cancelled by ${caller.name}.`;
         const [cancelled] = await this.runs.cancel(tx, 'runs', [run.id], why, this.clock.now());
@@ -193,7 +193,6 @@ export class RunsService implements OnModuleInit {
     );
   }
 
-  /** Waits until the run has ended or waits for an approval, but at most `ACTION_WAIT_MS`. */
   private async rested(id: string, attempt?: Promise<void>): Promise<PlaybookRunWithSteps> {
     const { actionWaitMs } = this.settings;
     const deadline = performance.now() + actionWaitMs;

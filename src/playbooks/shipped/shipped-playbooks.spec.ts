@@ -7,7 +7,10 @@ import { stepsUnderVerdict } from '../language/expression.js';
 import type { PlaybookStep } from '../playbook.js';
 import { SHIPPED_PLAYBOOKS } from '../playbooks.service.js';
 
-/** Parameters of the action of a step after skipped steps; undefined if the step is not taken. */
+/**
+ * Returns the parameters of the action of a step when the steps before it were skipped. Returns `undefined` if the step
+ * is not taken.
+ */
 function parametersOf(
   step: PlaybookStep,
   incident: Incident,
@@ -19,14 +22,14 @@ function parametersOf(
   return decision.kind === 'run' ? decision.parameters : undefined;
 }
 
-/** Texts for people in the step. */
+/** Returns the texts for people in the step. */
 function textsOf(step: PlaybookStep, incident: Incident, all: readonly PlaybookStep[]): string[] {
   const skipped = all.filter(({ name }) => name !== step.name);
   const always = { ...step, condition: undefined };
   return Object.values(parametersOf(always, incident, skipped) ?? {}).map(String);
 }
 
-/** Persons and hosts of an incident in the texts of the playbook. */
+/** Patterns that must match the texts of each playbook: the persons and hosts of the incident. */
 const NAMED: Readonly<Record<string, RegExp>> = {
   'phishing-response': /Sender: a\[@\]example\[\.\]net.*Recipient: b\[@\]example\[\.\]com/s,
   'malware-containment': /Host: WS-1.*User: j\.doe/s,

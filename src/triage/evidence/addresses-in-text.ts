@@ -9,23 +9,19 @@ interface Spotted {
   readonly value: string;
 }
 
-/** Remaining effort, shared by all texts of an incident, because strangers choose the texts. */
+/** Remaining effort for all texts of an incident together. Limited, because strangers choose the texts. */
 export interface Effort {
-  /** Number of words to read, at about 1 µs each. A host in another script counts as many words. */
+  /** Number of words that may still be read (about 1 µs per word). A host in another script counts as many words. */
   words: number;
 }
 
 const LONGEST_WORD = 2_100;
 const LONGEST_URL = 2_048;
 const MOST_NESTED = 8;
-/** Reading a URL takes as long as reading 5 words. */
 const WORDS_OF_A_URL = 5;
 const WORDS_OF_A_PIECE = 200;
 
-/**
- * Yields URLs, domains, IP addresses, e-mail addresses and hashes in the normal form of URLs (small letters, encoded labels), which
- * look-ups accept. Yields undefined where the caller may interrupt the work.
- */
+/** Yields addresses and hashes in the normal form of URLs, which lookups accept; undefined where a caller may pause. */
 export function* addressesIn(text: string, effort: Effort): Generator<Spotted | undefined> {
   const seen = new Set<string>();
   let count = 0;
@@ -58,7 +54,7 @@ function* inWord(word: string, effort: Effort): Generator<Spotted> {
   yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED, effort);
 }
 
-/** Host before its conversion to the normal form. Programs ignore slashes before the host. */
+/** Matches the host as it is written, before its conversion. Programs ignore slashes before the host. */
 const WRITTEN_HOST = /^[a-z]+:[/\\]*(?:[^/?#\\]*@)?([^/?#\\]*)/i;
 const LONGEST_PORT = ':65535'.length;
 
@@ -84,7 +80,7 @@ function* inPart(part: string, effort: Effort): Generator<Spotted> {
   effort.words -= 1;
   const address = ipIn(part);
   if (address) yield address;
-  // `mailto:bob@example.com`, `sha256:...`, `example.com:8080`. A path follows a slash.
+  // Splits `mailto:bob@example.com`, `sha256:...` and `example.com:8080`. Removes the path, which begins with a slash.
   const pieces = address ? [] : part.split('/', 1)[0]!.split(':');
   for (const piece of pieces) {
     if (effort.words <= 0) return;
@@ -117,7 +113,7 @@ function domainOf(text: string, effort: Effort): Spotted | undefined {
   return hasFormat('domain', domain) ? { type: 'domain', value: domain } : undefined;
 }
 
-/** Limits hosts in other scripts and charges effort for them, because encoding such a host takes quadratic time. */
+/** A host in another script also costs effort, because its encoding takes quadratic time. */
 function isWorthReading(host: string, longest: number, effort: Effort): boolean {
   if (host.length > longest) return false;
   if (!OTHER_SCRIPTS.test(host)) return true;
@@ -125,7 +121,7 @@ function isWorthReading(host: string, longest: number, effort: Effort): boolean 
   return effort.words > 0;
 }
 
-/** Loops, because a regular expression would take quadratic time for a long row of these characters. */
+/** A regular expression would take quadratic time for a long sequence of these characters. */
 function withoutEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;

@@ -20,24 +20,23 @@ export interface ExtractedIndicator {
   readonly id: string;
   readonly type: IndicatorType;
   readonly value: string;
-  /** JSON pointers into raw_data. A pointer that begins with `fields` leads into the well-known fields. */
+  /** JSON pointers into raw_data, or into the well-known fields if the pointer begins with `fields`. */
   readonly pointers: readonly string[];
 }
 
 type Spotted = Pick<ExtractedIndicator, 'type' | 'value'>;
 
 const MOST_INDICATORS = 200;
-/** Limit per text, so that a mail full of addresses does not hide the other fields. */
+/** Maximum indicators from one text, so that a mail full of addresses does not hide the other fields. */
 const MOST_OF_ONE_TEXT = 60;
 const MOST_POINTERS = 10;
 const MOST_WORDS = 20_000;
 const TEXTS_OF_A_PIECE = 100;
-/** Length up to which a text is a field. Fields are read before longer texts, which an attacker may have filled. */
+/** Maximum length of a text that is read first. Longer texts follow, because attackers may have filled them. */
 const LONGEST_FIELD = 1_000;
 
 type FieldType = IndicatorType | 'address' | 'none';
 
-/** Types of well-known fields. For other fields, the key in the raw data determines the type. */
 const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
   domain: 'address',
   url: 'address',
@@ -58,7 +57,7 @@ export function extractIndicators(
   return atOnce(indicatorsInPieces(rawData, fields));
 }
 
-/** Can be interrupted, because many texts take tens of milliseconds. */
+/** Extracts indicators in pieces that the caller can interrupt, because many texts take tens of milliseconds. */
 export function* indicatorsInPieces(
   rawData: Readonly<Record<string, unknown>>,
   fields: IncidentFields,
@@ -106,7 +105,7 @@ function* indicatorsIn(
   const type = fieldType === 'address' ? undefined : (fieldType ?? namedType(text));
   const named = type && namedValue(type, text.value);
   if (named) yield named;
-  // The name of a host, user or file often looks like a domain.
+  // The name of a host, user or file often looks like a domain, so it is not searched for addresses.
   if (type && !/:\/\/|@/.test(text.value)) return;
   yield* addressesIn(text.value, effort);
 }
@@ -125,7 +124,6 @@ const NAMES: ReadonlyMap<string, IndicatorType> = new Map(
   }).flatMap(([type, names]) => names.split(' ').map((name) => [name, type as IndicatorType])),
 );
 
-/** Keys whose meaning depends on the name of the surrounding object. */
 const INNER = new Set(['name', 'value', 'fullname', 'alternateid', 'path']);
 
 function namedType({ name, owner }: RawValue): IndicatorType | undefined {
@@ -137,7 +135,6 @@ const NOTHING = new Set(' - * unknown n/a na none null undefined true false'.spl
 const HOST = /^[\p{L}\p{N}_.$-]{1,255}$/u;
 const ONE_LINE = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u;
 
-/** Hosts and users are not case-sensitive. */
 function namedValue(type: IndicatorType, text: string): Spotted | undefined {
   const value = text.trim();
   if (NOTHING.has(value.toLowerCase())) return undefined;
@@ -146,7 +143,7 @@ function namedValue(type: IndicatorType, text: string): Spotted | undefined {
     return ipIn(value) ?? (HOST.test(value) ? { type, value: value.toLowerCase() } : undefined);
   }
   if (!ONE_LINE.test(value)) return undefined;
-  // Accounts and tenants have numbers and links. People have names.
+  // A value with a number or a link is an account or tenant, not the name of a person.
   if (type === 'user' && (value.includes('://') || NUMBERED.test(value))) return undefined;
   if (type === 'file' && (isBodyPart(value) || SYSTEM_PROGRAM.test(value))) return undefined;
   return { type, value: type === 'user' ? value.toLowerCase() : value };
@@ -154,7 +151,7 @@ function namedValue(type: IndicatorType, text: string): Spotted | undefined {
 
 const parentOf = ({ pointer }: RawText): string => pointer.slice(0, pointer.lastIndexOf('/'));
 
-/** Removes texts that a tool writes about itself, and body parts of a mail with their digests. */
+/** Removes texts in which a tool describes itself, and body parts of a mail together with their digests. */
 function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
   const bodyParts = new Set(texts.filter(({ value }) => isBodyPart(value)).map(parentOf));
   bodyParts.delete('');
@@ -168,14 +165,13 @@ function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
 const CONSOLE_LINK =
   /^(?:threaturl|falconhostlink|(?:alert|incident|case|event|finding|detection)(?:web)?(?:url|link)|(?:results|dashboard|console|portal|details?|alertdetails|runbook|silence|generator|panel|external|perma|html|deep|self|abxportal|xdr|help|docs?|documentation|remediation|recommendation|advisory|learnmore|support)(?:url|uri|link)|linkto\w+(?:ui|api)|dashboard|console|permalink|self)$/;
 
-/** True if the link under this key opens the console of the tool. Such a link is not part of the mail or event. */
+/** True if a key contains a link to the console of the tool. Such a link is not part of the mail or event. */
 export const isConsoleLink = (name: string): boolean => CONSOLE_LINK.test(name);
 
 const TOOL_ID =
   /(?:id|ids|idstring|guid|uuid|arn|etag|fingerprint|dthash|accounttag|cursor|nonce|(?:incident|alert|event|dedup|deduplication|aggregation|group|routing|integration|correlation|partition)key)$/;
-/** Keys of ids that may be an address in some tools. */
+/** Keys whose values are ids in some tools and addresses in other tools. */
 const PERSON_ID = /(?:user|mail|login|sender|recipient|principal|account|alternate)id$/;
-/** `lap-7:0123456789abcdef0123456789abcdef`: a machine in the list of a sensor. */
 const HOST_WITH_ID = /^[\w.-]{1,64}:[0-9a-f]{32}$/;
 
 function isToolId({ name, value }: RawText): boolean {
@@ -191,12 +187,12 @@ const isDocumentation = ({ name, owner }: RawText): boolean =>
 const KIND =
   /(?:types?|kind|action|operation|activity|category|schema|api|rule|rulename|module|policy|servicename|threatnames?|malwarefamily|virusname|provider|providername|namespace|resource|resourceid|product|productname|^event|^eventname)$/;
 const ONE_NAME = /^#?[\w-]+(?:\.[\w-]+)+$/;
-/** `aws.guardduty` and `com.example.hook`: senders of events in clouds and buses. */
+/** Matches the sender of an event in a cloud or event bus: `aws.guardduty`, `com.example.hook`. */
 const SENDER = /^(?:aws|azure|gcp|com|org)\./;
-/** `Microsoft.KeyVault/vaults/accessPolicies/write`, and resource paths with such names. */
+/** Matches `Microsoft.KeyVault/vaults/accessPolicies/write`, and resource paths that contain such names. */
 const RESOURCE = /^(?:\/subscriptions\/|Microsoft\.[A-Z])[^\s:]*$/;
 
-/** True if a text names a kind of event, object or malware, such as `user.session.start`, and not a domain. */
+/** True if a text is the name of a kind of event, object or malware, such as `user.session.start`, and not a domain. */
 function isKind({ name, owner, value }: RawText): boolean {
   const text = value.trim();
   if (RESOURCE.test(text)) return true;
@@ -229,7 +225,7 @@ const SYSTEM_PROGRAMS =
   'winword excel powerpnt outlook onenote chrome msedge firefox ' +
   'bash sh dash zsh ash busybox sudo su systemd init sshd cron runc containerd containerd-shim kubelet java python python3 perl node';
 
-/** A system program in its usual folder or without a folder. Every machine has such programs. */
+/** Matches a system program in its usual folder or without a folder. Every machine has these programs. */
 const SYSTEM_PROGRAM = new RegExp(
   `^(?:${SYSTEM_FOLDER})?(?:${SYSTEM_PROGRAMS.replaceAll(' ', '|')})(?:\\.exe)?$`,
   'i',

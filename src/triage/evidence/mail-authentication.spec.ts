@@ -4,7 +4,7 @@ import { mailAuthentication } from './mail-authentication.js';
 const HEADER =
   'mx.example.net; spf=fail (mx.example.net: domain of ceo@evil.example (no; pass) does not permit) ' +
   'smtp.mailfrom=bounce@evil.example; dkim=pass header.d=mailer.example; dkim=fail header.i=@examp1e.com; dmarc=fail (p=NONE) header.from=examp1e.com';
-/** As Exchange Online writes it: without the name of the server. */
+/** Header of Exchange Online, which does not begin with the name of the server. */
 const MICROSOFT =
   'spf=pass (sender IP is 198.51.100.7) smtp.mailfrom=example.com; dkim=pass (signature was verified) header.d=example.com;dmarc=pass action=none header.from=example.com;compauth=pass reason=100';
 

@@ -1,11 +1,10 @@
 import { isOwnPlace } from './own-places.js';
 import { isText, plainName, type RawText, type RawValue, rawValues } from './raw-values.js';
 
-/** Methods of RFC 8601, and Microsoft's `compauth`. */
 const METHODS = ['spf', 'dkim', 'dmarc', 'compauth'] as const;
 type Method = (typeof METHODS)[number];
 
-/** https://www.iana.org/assignments/email-auth; `softpass` and `bestguesspass` are Microsoft's. */
+/** Results in https://www.iana.org/assignments/email-auth, and `softpass` and `bestguesspass` of Microsoft. */
 const RESULTS = [
   ...(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror'] as const),
   ...(['softpass', 'bestguesspass'] as const),
@@ -14,15 +13,11 @@ export type AuthenticationResult = (typeof RESULTS)[number];
 
 export interface MethodResult {
   readonly result: AuthenticationResult;
-  /**
-   * `gateway`: a field of the tool. `header`: the head of the mail, or another place where strangers may write. A result there is
-   * reliable only if the gateway removes the headers of senders.
-   */
+  /** `gateway`: the tool wrote the field. `header`: strangers may write it, unless the gateway removes such headers. */
   readonly said_by: 'gateway' | 'header';
   readonly pointer: string;
 }
 
-/** Results of a mail gateway about the sender of a mail. */
 export interface MailAuthentication extends Partial<Record<Method, MethodResult>> {
   readonly pointers: readonly string[];
 }
@@ -32,23 +27,20 @@ interface Said {
   readonly result: AuthenticationResult;
 }
 
-/** Places of results, the most reliable first. */
+/** Ranks of the places where a result can be. A lower rank is more reliable. */
 const PLACES = { gateway: 0, header: 1, head: 2, receivedSpf: 3, elsewhere: 4 };
-/** `Received-SPF` is the predecessor of the header: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
+/** `Received-SPF` is the predecessor of `Authentication-Results`: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
 const HEADERS = new Map([
   ['authenticationresults', PLACES.header],
   ['receivedspf', PLACES.receivedSpf],
 ]);
 
-/**
- * Reads results of SPF, DKIM and DMARC from raw data of any shape: fields of a gateway, and headers of the mail. For each method,
- * results at the most reliable place count, and failures at places where strangers may write.
- */
+/** Reads raw data of any shape. Per method, the most reliable place counts, but failures count at every place. */
 export function mailAuthentication(rawData: unknown): MailAuthentication {
   const { values } = rawValues(rawData);
   const heads = values.filter(isText).filter(({ name }) => HEADS.has(name));
   const all = [...values, ...heads.flatMap(headersIn)].flatMap(told);
-  // Each server adds its header above the earlier headers. The sender may have written any header except the topmost.
+  // Each server adds its header at the top. So the sender may have written any of these headers except the topmost.
   const top = all.find(({ place }) => place === PLACES.header);
   const inOrder = all
     .filter(({ place, value }) => place !== PLACES.header || value === top?.value)
@@ -70,7 +62,7 @@ function told(value: RawValue) {
   const isInHead = names.some((one) => HEADS.has(one));
   const isOwn = !isInHead && isOwnPlace(path);
   const place = isOwn || isInHead ? HEADERS.get(name) : PLACES.elsewhere;
-  // A name with hyphens was copied from the mail. Names that tools choose have no hyphens.
+  // A key with hyphens was copied from the mail. Keys that tools choose contain no hyphens.
   const isCopied = /\/(?:authentication-results|received[-_]?spf)(?:\/|$)/i.test(pointer);
   const found = {
     place: place ?? (isOwn ? PLACES.gateway : PLACES.head),
@@ -79,10 +71,7 @@ function told(value: RawValue) {
   return said.map((one) => ({ ...one, ...found, pointer, value }));
 }
 
-/**
- * Among several results the worst wins, because an attacker may have written the others. Among several signatures one pass is enough,
- * unless the tool saw no signature, or a stranger reports another result.
- */
+/** The worst result counts: attackers may have written the others. One DKIM pass is enough, unless contradicted. */
 function decisive<Told extends Said & { readonly place: number }>(all: readonly Told[]): Told[] {
   const isDkim = all[0]?.method === 'dkim';
   const reliable = all.filter(({ place }) => place === all[0]?.place);
@@ -116,7 +105,6 @@ function saidIn({ name, value }: RawValue, names: readonly string[]): Said[] {
   return HEADERS.has(name) || SUMMARIES.has(last) ? resultsIn(String(value)) : [];
 }
 
-/** Reads the first word, such as `Pass` of `Pass (protection.example.com: ...)`. */
 function resultOf(method: Method, value: RawValue['value']): Said[] {
   if (typeof value === 'boolean') return [{ method, result: value ? 'pass' : 'fail' }];
   const [, word = ''] = /^\s*([a-z]{1,16})\b/i.exec(String(value).slice(0, 64)) ?? [];
@@ -126,12 +114,12 @@ function resultOf(method: Method, value: RawValue['value']): Said[] {
 
 const LONGEST_TEXT = 16_384;
 const MOST_SEGMENTS = 100;
-/** A semicolon separates results; some gateways write a comma or nothing. */
+/** Matches the end of a result. Most gateways write a semicolon, and some write a comma or only a space. */
 const NEXT_RESULT = /;|[\s,](?=(?:spf|dkim|dmarc|compauth)(?:\/\d)?\s{0,9}[=:])/i;
-/** `spf=pass smtp.mailfrom=example.com`, or `SPF: pass`. A version may follow the method: `dkim/1=pass`. */
+/** Matches `spf=pass smtp.mailfrom=example.com`, or `SPF: pass`. A version may follow the method: `dkim/1=pass`. */
 const RESULT = /^\s*([a-z]+)(?:\/\d+)?\s*[=:](.*)/is;
 
-/** Parses an Authentication-Results header (RFC 8601), a summary, or Microsoft's `AuthenticationDetails`, which is JSON in a text. */
+/** Parses an Authentication-Results header (RFC 8601), a summary, or `AuthenticationDetails` of Microsoft (JSON). */
 function resultsIn(text: string): Said[] {
   const start = text.slice(0, LONGEST_TEXT);
   const isJson = start.trimStart().startsWith('{');
@@ -143,10 +131,7 @@ function resultsIn(text: string): Said[] {
   });
 }
 
-/**
- * Removes comments, which may be nested, and separators in quoted text, so that neither looks like a further result. An unclosed
- * comment or quote extends to the end of the header.
- */
+/** Removes comments, which may be nested, and quoted separators: both could look like results or be unclosed. */
 function withoutComments(text: string): string {
   let depth = 0;
   let isQuoted = false;
@@ -164,7 +149,6 @@ function withoutComments(text: string): string {
   return kept;
 }
 
-/** Names of fields with the head of a mail, or with the whole mail. */
 const HEADS = new Set(
   (
     'head header headers rawheaders fullheaders mailheaders emailheaders messageheaders internetheaders ' +
@@ -174,10 +158,7 @@ const HEADS = new Set(
 const MOST_LINES = 1_000;
 const LONGEST_HEAD = 131_072;
 
-/**
- * Splits the head of a mail into headers. Headers in an object or in a list of `{name, value}` are already fields. A line that begins
- * with a blank continues the previous header. The body of the mail begins after the first blank line.
- */
+/** Splits the text of mail headers. An indented line continues its header. The body follows the first blank line. */
 function headersIn(text: RawText): RawText[] {
   const [head = ''] = text.value.slice(0, LONGEST_HEAD).split(/\r?\n\r?\n/, 1);
   const lines = head.replace(/\r?\n[ \t]/g, ' ').split(/\r?\n/, MOST_LINES);

@@ -1,21 +1,22 @@
 /*
- * A fact in favour of an event counts only at places where only a tool writes. A list of the places of strangers could never be
- * complete: headers, parameters, cookies, variables and file properties have any name. So this list has the root and the places
- * whose keys tools choose. Everything below any other name is a place of strangers.
+ * A fact in favour of an event counts only at a place where only a tool can write. A list of the places where strangers
+ * can write would never be complete: headers, parameters, cookies, variables and file properties have any name. So this
+ * file lists the root and those places whose keys a tool chooses. Everything below any other name is treated as text of
+ * strangers.
  */
 
 const oneOf = (names: string): string => `(?:${names.trim().split(/\s+/).join('|')})/`;
 
-/** Objects in which tools and webhooks wrap an event. */
 const ENVELOPES = oneOf('data event events alert alerts allfields detail records winlog');
 const MAILS = 'mail email message msg';
-/** Objects of gateways about a sender. A header is never an object. */
+/** Names of objects in which gateways describe a sender. A header is never an object. */
 const SENDER_CHECKS = oneOf(`
   auth authentication authenticationresults authres checks spf dkim dmarc spfverdict dkimverdict dmarcverdict`);
 
 /**
- * Excludes `result` and `fields`, which search tools fill with each `name=value` of a log line; `labels`, `tags` and `metadata`,
- * which come from files, machines and their owners; and `details`, which may contain anything.
+ * Names of objects that only tools write. Excludes `result` and `fields`, because search tools fill them with each
+ * `name=value` of a log line. Excludes `labels`, `tags` and `metadata`, which come from files, machines and their
+ * owners. Excludes `details`, which may contain anything.
  */
 const OWN = oneOf(`
   process parent codesignature signature file exe dll driver package
@@ -42,17 +43,18 @@ const OWN = oneOf(`
   rollout pim plan engagement campaign awarenesscampaign servicedesk release
   calendar hr travel booking purchaseorder order initiatedfrom posture
   access downtime membership mdm facts enrichments extendedproperties additionaldata
-  campaignapi shift onboarding parentdetails directoryfacts`);
+  campaignapi shift onboarding parentdetails directoryfacts servicerequest assessment project migration
+  issue finding partner workorder assetinfo userinfo hostinfo deviceinfo sourceinfo`);
 
 const INVENTORIES = oneOf('asset assets srcasset sourceasset inventory cmdb');
-/** Inventories use addresses of machines as keys. Only these keys contain a dot or a colon. */
+/** An inventory may use the address of a machine as a key. No other key contains a dot or a colon. */
 const ADDRESS = '[^/.:]*[.:][^/]*/';
 
-/** Notes of a department: `accounts_payable_note`, `hr_record`, `service_desk_case`. */
+/** Names of the notes of a department: `accounts_payable_note`, `hr_record`, `service_desk_case`. */
 const BUSINESS_RECORD =
   '(?:accountspayable|ap|erp|crm|hr|itsm|cmdb|soc|servicedesk|helpdesk|asset|travel|calendar|finance|procurement|legal|facility|badge|mdm|vendor|supplier|change|patch|backup|scan|maintenance|engagement)(?:note|notes|record|records|entry|case|check|context|status)/';
 
-/** Includes the newest report, which the service puts beside the first event of an incident. */
+/** Names of notes. `latestreport` is the newest report, which the service adds to the first event of an incident. */
 const NOTED =
   '(?:\\w{0,24}(?:calendar|schedule|window|context|enrichment|inventory|cmdb|asset|record|records|lookup|hr|approval|confirmation|history|baseline|profile|directory|prevalence|knowledge|notes|checks?)|src|dst|dest|source|target|subject|caller|initiator|sourceasset|origin|destination|targetasset|site|location|relationship|sender|kibana|alert|partner|contract|\\w{0,12}feed|exception|privilege|shift|roster|engagement|redteam|simulation\\w{0,12}|\\w{0,24}register|\\w{0,24}review|stack)/';
 const OUTER = `(?:latestreport/)?(?:${ENVELOPES})*`;
@@ -63,21 +65,17 @@ const MAIL_PLACE = new RegExp(`^${OUTER}${oneOf(`${MAILS} original`)}[^/]*$`);
 
 export const OWN_PLACES = OWN_PLACE.source;
 
-/** True if only a tool writes at the path: names in small letters and digits, from the root to the value, joined by `/`. */
+/** True if only a tool writes at the path: names from the root, in small letters and digits, joined by `/`. */
 export function isOwnPlace(path: string): boolean {
   return OWN_PLACE.test(path);
 }
 
-/**
- * True if a member has the keys of a log line in JSON, which strangers may write. Wazuh puts these keys into `data`, beside a
- * decoder with the name `json`. The other decoders of Wazuh choose the keys.
- */
+/** True if a member holds a JSON log line, which strangers may write. Wazuh puts it into `data` (decoder `json`). */
 export function isDecodedJson(key: string, parent: object): boolean {
   const { decoder } = parent as { readonly decoder?: { readonly name?: unknown } | null };
   return key === 'data' && decoder?.name === 'json';
 }
 
-/** True if the tool names the object around the value as a mail. */
 export function isInMail(path: string): boolean {
   return MAIL_PLACE.test(path);
 }

@@ -6,21 +6,17 @@ import { isDecodedJson } from './own-places.js';
 export interface RawValue {
   readonly pointer: string;
   readonly value: string | number | boolean;
-  /**
-   * Key in small letters and digits. An item of a list has the name of the list, and the value of `{"name":
-   * "Subject", "value": "..."}` has the name `subject`, because tools list headers in this form.
-   */
+  /** Key in small letters and digits. A list item has its list's name; `{"name": "Date", "value": …}` has `date`. */
   readonly name: string;
   readonly owner: string;
   /** Keys from the root, in the form of `isOwnPlace`, without list indexes. */
   readonly path: string;
-  /** Pointer to the list, if the value is an item of a list. */
   readonly list?: string;
 }
 
 export type RawText = RawValue & { readonly value: string };
 
-/** Tools send less. Reading twice as many values would block the event loop for too long. */
+/** Tools send fewer values. Reading twice as many values would block the event loop for too long. */
 const LIMITS = { values: 20_000, items: 20_000, levels: 64 };
 const VALUES_OF_A_PIECE = 100;
 
@@ -102,20 +98,17 @@ const NAMED_BESIDE: ReadonlyMap<string, readonly string[]> = new Map([
 
 const LONGEST_PATH = 200;
 
-/**
- * Some tools write the path of a value as its key: `process.code_signature.trusted`. An address is one name. A key without letters
- * becomes `_`, so that its values do not appear at the root.
- */
+/** Splits `process.code_signature`, but no address. A key without letters becomes `_`, so that it is not the root. */
 function plainPath(key: string): string {
   const start = key.slice(0, LONGEST_PATH).toLowerCase();
-  // An IPv6 zone may be any text.
+  // The length is limited, because an IPv6 zone may be any text.
   if (/^[\da-f.:]{2,45}$/.test(start) && isIP(start) !== 0) return start;
   return start.replace(/[^\p{L}\p{N}.]/gu, '').replaceAll('.', '/') || '_';
 }
 
 const LONGEST_NAME = 64;
 
-/** Unifies `File-Name` and `file_name`. Cuts the key first, because a key may be as long as the raw data. */
+/** Returns one name for `File-Name` and `file_name`. Cuts the key first, because it may be as long as the raw data. */
 export function plainName(key: string): string {
   const start = key.slice(0, LONGEST_NAME).toLowerCase();
   return start.replace(/[^a-z0-9]/g, '');

@@ -7,7 +7,7 @@ import type { ProposedVerdict, RunVerdict } from '../model/triage-model.port.js'
 import { isScalar, LONGEST_POINTER, rawTexts } from './raw-values.js';
 import { LONGEST_SHOWN, visibleText, withoutHidden } from './visible-text.js';
 
-/** Data that the model saw: `raw_data` and `fields` of the incident, and each response of a tool under the id of its call. */
+/** Data that the model saw: `raw_data` and `fields` of the incident, and each tool response by the id of its call. */
 export type Sources = ReadonlyMap<string, unknown>;
 
 export interface CheckedVerdict {
@@ -25,10 +25,7 @@ const MOST_BYTES = 64 * 1024;
 const UNPROVEN = "The model's evidence could not be found in the data.";
 const WHY_LOST = 'It is not in the data, or was given twice.';
 
-/**
- * Checks the verdict of a model: evidence must resolve in the sources, indicators must occur there, actions must exist, and
- * techniques must be ids. The result has the size limits of an incident verdict.
- */
+/** Keeps only evidence and indicators from the sources, existing actions and technique ids. Limits the size. */
 export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): CheckedVerdict {
   const { classification, confidence } = proposed;
   const evidence = foundEvidence(proposed.evidence, sources);
@@ -53,29 +50,25 @@ export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): Che
   };
 }
 
-/** Fields that the service adds to each tool response. They are the same for every incident, so they are no evidence. */
+/** Fields that the service adds to each tool response. They are equal for all incidents, so they are no evidence. */
 const OWN_WORDS = /^\/(?:error|answered|connector)$/;
 
 function foundEvidence(evidence: readonly Evidence[], sources: Sources): Evidence[] {
   const found = new Map<string, Evidence>();
   for (const { source, pointer, value } of evidence.slice(0, MOST_ITEMS)) {
-    // PostgreSQL stores neither NUL nor half a surrogate pair. Without these characters, a pointer would lead elsewhere.
+    // PostgreSQL does not store NUL or half a surrogate pair. Without them, the pointer would lead to another value.
     if (pointer.length > LONGEST_POINTER || pointer !== storable(pointer)) continue;
     const isOfIncident = source === 'raw_data' || source === 'fields';
     if (!isOfIncident && OWN_WORDS.test(pointer)) continue;
     const real = resolvePointer(sources.get(source), pointer);
     if (!isScalar(real) || !isQuoteOf(real, value)) continue;
-    // The raw data has the rest of a long text.
     const stored = typeof real === 'string' ? shownStart(real.trim(), LONGEST_SHOWN) : real;
     found.set(`${source} ${pointer}`, { source, pointer, value: stored });
   }
   return [...found.values()];
 }
 
-/**
- * Compares exactly, except for space around the value. A model may write a number as text. The model sees a marker for each
- * hidden character, and only the beginning of a long text. A text without visible characters is no evidence.
- */
+/** True for an exact quote, also with marks for hidden characters. A text without visible characters never counts. */
 function isQuoteOf(real: Evidence['value'], quoted: Evidence['value']): boolean {
   const plain = String(real);
   const said = String(quoted).trim();
@@ -84,7 +77,7 @@ function isQuoteOf(real: Evidence['value'], quoted: Evidence['value']): boolean 
   return plain.length <= LONGEST_SHOWN && visibleText(plain).trim() === said;
 }
 
-/** Cuts before, because a model may write without end, and after, because defanging makes text longer. */
+/** Cuts before defanging, because a model may write endless text, and after it, because defanging adds characters. */
 function readable(reasoning: string): string {
   const start = reasoning.slice(0, 4 * LONGEST_REASONING);
   return shownStart(defang(withoutHidden(start)).trim(), LONGEST_REASONING);
@@ -94,11 +87,11 @@ const distinct = <T>(items: readonly T[]): T[] => [...new Set(items)].slice(0, M
 
 const SHORTEST_VALUE = 3;
 const LONGEST_VALUE = 2_048;
-/** If text and value are repetitive, the search time grows with text length × value length. */
+/** Maximum length of a value that is searched within words. The time may grow with text length × value length. */
 const LONGEST_SEARCHED = 200;
 const MOST_CHARACTERS = 128 * 1024;
 
-/** Keeps indicators that occur in a text that the model saw. Ignores case and defanging. `found_in` leads into raw data. */
+/** Keeps indicators from texts that the model saw. Ignores case and defanging. `found_in` points into raw data. */
 function foundIndicators(indicators: readonly Indicator[], sources: Sources): Indicator[] {
   if (indicators.length === 0) return [];
   const texts = searchedTexts(sources);
@@ -109,7 +102,7 @@ function foundIndicators(indicators: readonly Indicator[], sources: Sources): In
     const key = `${type} ${searched}`;
     const { length } = value;
     if (kept.has(key) || length < SHORTEST_VALUE || length > LONGEST_VALUE) continue;
-    // A long value, such as the URL of a page, must be a whole word of the text.
+    // A long value, such as a URL, must be a whole word of the text.
     const place = texts.find(({ text }) =>
       (length > LONGEST_SEARCHED ? text.split(/[\s"'<>()]+/) : text).includes(searched),
     );
@@ -132,7 +125,6 @@ function searchedTexts(sources: Sources) {
   );
 }
 
-/** Returns the first items whose JSON together has at most this number of bytes. */
 export function upTo<T>(bytes: number, items: readonly T[]): T[] {
   let left = bytes;
   const end = items.findIndex((one) => (left -= Buffer.byteLength(JSON.stringify(one))) < 0);

@@ -1,8 +1,4 @@
-/**
- * Invisible characters: control characters except line breaks and tabs, characters without width, direction controls,
- * tag characters (from U+E0000), private and unassigned characters, and halves of surrogate pairs. Excludes joiners and variants
- * of emoji, which are visible.
- */
+/** Matches invisible characters. Excludes line breaks, tabs, and characters in emoji that change the visible emoji. */
 const HIDDEN =
   /(?:(?![\t\n\r]|(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)[\ufe0f\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}])+/gu;
 
@@ -13,7 +9,7 @@ export const LONGEST_SHOWN = 4_096;
 
 const MOST_NAMED = 3;
 
-/** Replaces hidden characters by a mark such as `⟦U+200B×14⟧`. */
+/** Replaces each run of hidden characters with a mark such as `⟦U+200B×14⟧`. */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN_OR_MARK, mark);
 }
@@ -22,7 +18,7 @@ export function withoutHidden(text: string): string {
   return text.replace(HIDDEN, '');
 }
 
-/** Returns JSON for a model. Hidden characters become escapes, and a mark such as `</evidence>` cannot occur. */
+/** Returns JSON with escaped hidden characters and `<`, so that a value cannot contain a mark such as `</evidence>`. */
 export function plainJson(value: unknown): string {
   const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(UNSAFE, (found) => found.replace(/[^]/g, escapeOf));

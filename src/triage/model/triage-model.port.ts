@@ -10,13 +10,13 @@ import type {
 export type { RunVerdict, ScoredPoint, ToolCall };
 
 export const NO_TOKENS = { input: 0, output: 0, cached_input: 0 };
-/** `input` includes tokens that the provider wrote to its cache or read from it. */
+/** `input` includes the tokens that the provider wrote to its cache or read from its cache. */
 export type TokenUse = Readonly<typeof NO_TOKENS>;
 
 export interface Asked {
-  /** Model name in the provider's response, or the configured name before a response. `rules` for the scorer. */
+  /** Name in the provider's response; before a response, the configured name. The built-in rules are `rules`. */
   readonly model: string;
-  /** SHA-256 in hex of everything that the model reads beside the incident. */
+  /** SHA-256 in hex of everything that the model reads, except the incident. */
   readonly prompt_hash: string;
 }
 
@@ -50,7 +50,7 @@ export const UNAVAILABLE_REASONS = [
 ] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
-/** Condition under which the same question can succeed. `operator`: someone must repair a setting or an account. */
+/** When the same question can succeed. `time`: later. `operator`: after a setting or an account is corrected. */
 export type Remedy = 'time' | 'operator' | 'nothing';
 
 export class ModelUnavailableError extends Error {
@@ -69,7 +69,7 @@ export class ModelUnavailableError extends Error {
     return { reason, message };
   }
 
-  /** True if the provider works, but gave no verdict on this incident. */
+  /** True if the provider works and only this incident gets no verdict. */
   get isAboutIncident(): boolean {
     const isAnswer = ['refused', 'truncated', 'invalid_answer'].includes(this.reason);
     return isAnswer && this.remedy === 'nothing';
@@ -96,7 +96,7 @@ export interface TriageCase extends Pick<
   readonly guidance?: string;
 }
 
-/** Verdict of a model in the right shape, but unchecked. */
+/** Verdict of a model that has the right shape but is not checked yet. */
 export interface ProposedVerdict extends RunVerdict {
   readonly recommended_actions: readonly string[];
 }
@@ -107,14 +107,14 @@ export interface Judgement extends Asked {
   readonly points?: readonly ScoredPoint[];
 }
 
-/** A question that a model may ask. Only reads. Throws ToolError without an answer. */
+/** Tool with which a model asks a question. It only reads. `ask` throws ToolError if there is no answer. */
 export interface TriageTool {
   readonly name: string;
   readonly description: string;
   ask(indicator: ExtractedIndicator): Promise<object>;
 }
 
-/** JSON schema of a question. A model passes an indicator id, so it cannot put its own words into a question. */
+/** JSON schema of a question. A question contains only an indicator id, so a model cannot put its own words into it. */
 export const QUESTION_SCHEMA = {
   type: 'object' as const,
   properties: {
@@ -126,7 +126,7 @@ export const QUESTION_SCHEMA = {
 
 export interface Judging {
   readonly tools: readonly TriageTool[];
-  /** Passes every request to the provider, so that the kill switch stops it. */
+  /** Every request to the provider passes this permit check, so that the kill switch can stop the request. */
   readonly gate: Gate;
   readonly signal: AbortSignal;
   readonly meter: TokenMeter;
@@ -135,7 +135,7 @@ export interface Judging {
 export const PROVIDERS = ['anthropic', 'rules', 'none'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** The configured provider of verdicts. There is no fallback to another provider. */
+/** Provider of verdicts, as configured. There is no fallback to another provider. */
 export abstract class TriageModel {
   abstract readonly provider: ProviderName;
   abstract readonly configuredModel: string | undefined;

@@ -48,7 +48,7 @@ interface Shown {
   readonly not_shown_in_all: number;
 }
 
-/** What stands between the marks: the test fails unless there is exactly one such place, and JSON in it. */
+/** Returns the JSON between the marks. Fails unless there is exactly one such place. */
 function evidenceOf(user: string): Shown {
   const [before, inside, ...more] = user.split(/<\/?evidence-k3J9mQ2xT7vB5nR1>\n?/);
   expect([typeof before, more.length]).toEqual(['string', 1]);

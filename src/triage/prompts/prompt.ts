@@ -42,7 +42,7 @@ The rest of the answer
 - recommended_actions: what an analyst should consider next, the most useful first. They are only names; people decide on them.
 Answer with the JSON object of the given schema and nothing else.`;
 
-/** All texts for a model beside the system prompt and the guidance. They count for the hash of the prompts. */
+/** All other texts for a model, except the guidance. The hash of the prompts includes them. */
 export const WORDS = {
   guidance: "Guidance of this site's own people for incidents such as this one:",
   tools: 'Before you answer you may look things up:',
@@ -106,17 +106,17 @@ export interface Prompt {
   /** The same for all incidents of a type, so that the provider can cache it. Contains no text from outside. */
   readonly system: string;
   readonly user: string;
-  /** SHA-256 in hex of everything beside the incident: our texts, the tools, and the guidance of a playbook. */
+  /** SHA-256 in hex of everything except the incident: our texts, the tools, and the guidance of a playbook. */
   readonly prompt_hash: string;
 }
 
 export interface PromptOptions {
-  /** A random word for each question, which text of attackers cannot contain. */
+  /** Random word for each question. Attackers do not know it, so their text cannot contain it. */
   readonly nonce: string;
   readonly tools: readonly Pick<TriageTool, 'name' | 'description'>[];
 }
 
-/** Puts text from outside only into the turn of the user, between marks with the nonce. */
+/** Builds the prompt. Text from outside is only in the turn of the user, between marks with the nonce. */
 export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): Prompt {
   const guidance = given.guidance?.trim() ?? '';
   const names = tools.map(({ name }) => name).join(', ');
@@ -134,7 +134,7 @@ export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): P
   return { system, user, prompt_hash: hashOf(guidance, tools) };
 }
 
-/** Gives the same hash for incidents of all types, so that their verdicts are comparable. */
+/** Returns the same hash for incidents of all types, so that the verdicts on them are comparable. */
 function hashOf(guidance: string, tools: PromptOptions['tools']): string {
   const offered = tools.map(({ name, description }) => [name, description, QUESTION_SCHEMA]);
   const guidances = [...GUIDANCE, GENERIC_GUIDANCE];
@@ -147,12 +147,12 @@ const MOST_INDICATOR_BYTES = 16 * 1024;
 const LIMITS = { values: 5_000, items: 50, levels: 16 };
 /** Maximum lengths of a text, tried in order until all values fit. Values are omitted only after the last length. */
 const LENGTHS = [LONGEST_SHOWN, 1_024, 256, 64];
-/** Begins the mark of a cut text. Texts cannot imitate it, because their brackets are marks, too. */
+/** Beginning of the mark of a cut text. No value can imitate it, because `⟦` in a value is replaced with a mark. */
 const CUT = '⟦cut: ';
 const MOST_POINTERS = 3;
 const MOST_NAMED_CUTS = 50;
 
-/** Lists raw data by JSON pointer, so that a model can copy a pointer, and a cut moves no other value. */
+/** Lists raw data by JSON pointer, so that a model can copy the pointers. Omitting values does not change pointers. */
 function shownEvidence(given: TriageCase): string {
   const { values, cut } = rawValues(given.rawData, LIMITS);
   const rawData = shownValues(values);
@@ -190,7 +190,7 @@ function shownValue(value: RawValue['value'], longest: number): RawValue['value'
   if (typeof value !== 'string') return value;
   const isLong = value.length > longest;
   const visible = visibleText(isLong ? shownStart(value, longest) : value);
-  // The cut may split a character, and marks for hidden characters make the text longer.
+  // Cuts again, because marks for hidden characters make the text longer. This cut may split a character.
   const start = visible.slice(0, longest).toWellFormed();
   return isLong || start !== visible ? `${start} ${CUT}${value.length} characters in all⟧` : start;
 }
@@ -224,7 +224,7 @@ const VERDICT_PROPERTIES = {
   recommended_actions: list({ type: 'string', enum: [...ACTION_TYPES] }),
 };
 
-/** Structured output cannot limit numbers, lengths and patterns. The verdict check limits them. */
+/** Schema for structured output, which cannot limit numbers, lengths and patterns. The verdict check limits them. */
 export const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = object(VERDICT_PROPERTIES);
 
 /** Accepts unknown actions, which the verdict check removes. `ownProperties` ignores names of the prototype. */

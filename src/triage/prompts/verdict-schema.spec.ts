@@ -18,7 +18,7 @@ const ANSWER = {
   recommended_actions: ['block_sender'],
 };
 
-/** Keywords that structured output refuses or does not hold to. */
+/** Keywords that structured output rejects or does not enforce. */
 const UNKNOWN_THERE = [
   'minimum',
   'maximum',

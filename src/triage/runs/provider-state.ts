@@ -12,10 +12,7 @@ import type { RunError, TriageRun } from '../triage-run.js';
 
 const NO_VERDICTS = 'The provider gives no verdicts';
 
-/**
- * Reports the state of the provider on this replica in health, metrics and log, and the token budget of all replicas. Attempts in
- * progress do not count yet, so they can exceed the budget.
- */
+/** Reports the provider's state and the token budget. Attempts in progress do not count yet, so they can exceed it. */
 @Injectable()
 export class ProviderState implements OnModuleInit {
   private readonly log = new Logger('Triage');
@@ -77,7 +74,7 @@ export class ProviderState implements OnModuleInit {
 
   private async health(): Promise<ComponentHealth> {
     const { provider, configuredModel: model } = this.model;
-    // The number is unknown while the database is down. The health component of the database reports the cause.
+    // `waiting` is unknown while the database is down. The health component of the database then reports the cause.
     const waiting = await this.runs.countOpen().catch(() => undefined);
     const shortage = await this.shortage().catch(() => undefined);
     const { isSilent, last } = this;

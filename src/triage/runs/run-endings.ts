@@ -31,7 +31,7 @@ import {
 import { ProviderState } from './provider-state.js';
 import type { Found } from './triage-judging.js';
 
-/** Result of an attempt: `found` or an `error`. A run with `isWaiting` gets another attempt. */
+/** Result of an attempt: either `found` or `error`. If `isWaiting` is true, the run gets another attempt. */
 export interface Outcome {
   readonly run: TriageRun;
   readonly found?: Found;
@@ -43,7 +43,7 @@ export interface Outcome {
   readonly tokens?: TokenUse;
 }
 
-/** Ends runs in sets, in the transaction of the caller, with audit records, timeline entries and events. Locks incidents first. */
+/** Ends runs in the caller's transaction, with audit records, timeline and events. Locks incidents before runs. */
 @Injectable()
 export class RunEndings implements OnModuleInit {
   private readonly log = new Logger('Triage');
@@ -76,7 +76,6 @@ export class RunEndings implements OnModuleInit {
     });
   }
 
-  /** Returns the changed runs by id, without runs that had already ended. */
   async write(
     tx: Tx,
     outcomes: readonly Outcome[],
@@ -147,7 +146,7 @@ export class RunEndings implements OnModuleInit {
     incident: (IncidentEventPayload & Pick<Incident, 'id' | 'incident_number'>) | undefined,
   ): Promise<void> {
     const { reason, message } = run.error!;
-    // A person decided before the run began. Nobody must act, so there is no event.
+    // `not_needed`: a person decided before the run began. Nobody must act on this, so there is no event.
     const isNeeded = reason !== 'not_needed';
     const summary = isNeeded ? `Triage failed: ${message}` : `Not triaged: ${message}`;
     await this.record(tx, 'failed', run, { reason, message }, incident && summary);

@@ -120,7 +120,7 @@ export class TriageJudging {
     };
     const { verdict, ...answer } = await this.model.judge(given, { ...asking, tools });
     const sources = new Map<string, unknown>(Object.entries({ raw_data: rawData, fields }));
-    // The service itself writes the errors of failed questions.
+    // The output of a failed question is no source, because the service itself wrote the error.
     for (const { id, output, failed } of answer.tool_calls) if (!failed) sources.set(id, output);
     const checked = checkedVerdict(verdict, sources);
     const { recommended_actions } = checked;
@@ -135,7 +135,6 @@ export class TriageJudging {
     };
   }
 
-  /** Returns the questions that a model may ask about the indicators. They only read. */
   private async toolsFor(
     indicators: readonly ExtractedIndicator[],
     ask: TriageTool['ask'],
@@ -200,12 +199,12 @@ const EARLIER = 'earlier_reports';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** Combines the first event with its reports. The newest report replaces values of the first event, unless the first is worse. */
+/** Combines the first event with its reports. Removes its outdated values, unless it is the most severe event. */
 function withReports(incident: Incident, reports: readonly JudgedReport[]): JsonRecord {
   const events = [incident, ...reports].map((one) => JSON.parse(one.raw_data) as JsonRecord);
   const [first, latest, ...earlier] = events;
   if (!latest) return first!;
-  // The incident has the severity of its worst event. If no report has this severity, the first event has it.
+  // The incident has its highest severity. If no report has that severity, the first event is the most severe.
   const isFirstWorst = reports.every((one) => severityRises(one.severity, incident.severity));
   return {
     ...(isFirstWorst ? first : withoutOutdated(first!, latest)),
@@ -216,7 +215,7 @@ function withReports(incident: Incident, reports: readonly JudgedReport[]): Json
 
 const IN_REPORT = new RegExp(`^/(?:${LATEST}|${EARLIER}/(\\d+))(/.*)`, 's');
 
-/** Names a later report by its id, because it is not in `raw_data`. */
+/** Evidence from a later report is not in `raw_data`, so its source contains the id of the report. */
 function withEvidenceOf(verdict: RunVerdict, reports: readonly JudgedReport[]): RunVerdict {
   const evidence = verdict.evidence.map((one) => {
     const [, n = -1, pointer] = IN_REPORT.exec(one.pointer) ?? [];

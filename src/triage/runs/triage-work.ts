@@ -27,14 +27,14 @@ import { type Outcome, RunEndings } from './run-endings.js';
 import { ProviderState } from './provider-state.js';
 import { type Found, TriageJudging } from './triage-judging.js';
 
-/** Joins the transaction that ends the attempt, for the waiting request. */
+/** Participants of a waiting request. One of them joins the transaction that ends the attempt. */
 export interface Waiting {
   readonly completed: Participant<TriageRun>;
   readonly failed: Participant<TriageRun>;
 }
 
 interface Waiter extends Waiting {
-  /** True if the run waited before the request. Such a run is retried after a failure of the provider. */
+  /** True if the run was already waiting before the request. Then a failure of the provider leads to a retry. */
   readonly hasWaited: boolean;
   ended?: Promise<void>;
   cause?: unknown;
@@ -42,7 +42,7 @@ interface Waiter extends Waiting {
 
 const MOST_AT_ONCE = 4;
 const AGAIN_SOON_MS = 1_000;
-/** Part of the shutdown grace period for awaited runs. The work engine stops only after the server has ended all requests. */
+/** Share of the shutdown grace period for a waiting request. The work engine stops only after all requests end. */
 const PART_OF_GRACE = 0.5;
 
 const TAKEN_OVER =
@@ -50,10 +50,7 @@ const TAKEN_OVER =
 
 class ShutdownError extends Error {}
 
-/**
- * Executes queued runs. With an external model they run behind the kill switch, and their lane is paused while an operator must
- * repair a setting, or while the tokens of the hour are used up.
- */
+/** Executes queued runs. The kill switch, a wrong setting or a used-up token budget stops runs of external models. */
 @Injectable()
 export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly log = new Logger('Triage');
@@ -103,7 +100,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
     this.stop.abort(new ShutdownError('The service stops.'));
   }
 
-  /** Claims the run for the request. The returned function waits for the end of the attempt, and throws the reason of its failure. */
+  /** Claims the run for the request. The result waits for the end of the attempt, and throws if the attempt fails. */
   async begin(
     tx: Tx,
     { id, incident_id }: TriageRun,
@@ -148,14 +145,14 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
     }
   }
 
-  /** Throws the reason for a missing verdict. Does not wait for a model that ignores the signal. */
+  /** Returns the verdict, or throws the reason why there is none. Does not wait for a model that ignores the signal. */
   private async judge(run: TriageRun, row: Claimed, meter: TokenMeter): Promise<Found> {
     const { triageTimeoutMs } = this.settings;
     const timeout = AbortSignal.timeout(triageTimeoutMs);
     const stop = this.waiters.has(run.id) ? [this.stop.signal] : [];
     const signal = AbortSignal.any([row.signal, timeout, ...stop]);
     const permit = row.permit as Permit | undefined;
-    // Confirms the claim in the transaction of the permit.
+    // The transaction of the permit also confirms the claim.
     const gate = new PermitGate(this.killSwitch, permit, signal, {
       reclaim: (tx) => row.note({}, tx),
     });
@@ -195,7 +192,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
     const ended = { ...attempt, columns, unavailable: error, error: error.why };
     const mayGoOn = !waiter || waiter.hasWaited;
     if (!mayGoOn || !isTriedAgain(run, error, this.clock.now())) return ended;
-    // A paused lane also pauses the run.
+    // For `operator`, the lane is paused, so the run itself needs no pause.
     const pauseMs = retryPauseMs(run.failures, error, Math.random());
     return again(error.remedy === 'operator' ? 0 : pauseMs, ended);
   }
@@ -206,7 +203,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
     for (const { run: before, error, found, unavailable } of attempts) {
       const run = runs.get(before.id);
       const waiter = this.waiters.get(before.id);
-      // A run that waits without an error is left to another replica or a later attempt.
+      // If the run waits without an error, another replica or a later attempt continues it: do not answer yet.
       if (run && waiter && (run.status !== 'queued' || error)) await this.tell(tx, waiter, run);
       if (found ?? unavailable?.isAboutIncident) {
         await this.work.resumeLane(tx, TRIAGE.name);
@@ -225,19 +222,18 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
   }
 }
 
-/** Returns the run to the lane behind the gate, also after an expired claim. */
+/** Returns the run to its lane with the permit check. Also used after an expired claim. */
 function again(inMs: number, { columns, ...attempt }: Outcome): AgainOutcome<Outcome> {
   const result = { ...attempt, columns: { ...columns, duration_ms: undefined }, isWaiting: true };
   return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, result);
 }
 
 const FIRST_PAUSE_MS = 2_000;
-/** Pause until an operator has repaired a setting or an account. */
 const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-/** True if a background run is retried. A verdict after a day is too late. */
+/** True if a background run is retried. After LONGEST_WAIT_MS (a day) a verdict is too late. */
 export function isTriedAgain(
   { created_at }: Pick<TriageRun, 'created_at'>,
   { remedy }: ModelUnavailableError,

@@ -18,7 +18,6 @@ export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
 export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
 
-/** A delivery, with the contract of the columns that responses show. */
 @Entity('webhook_events')
 export class WebhookEventEntity {
   @Id('WebhookEventId', { description: 'Also the `queue_id` of a queued delivery.' })
@@ -37,7 +36,7 @@ export class WebhookEventEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly status: WebhookEventStatus;
 
-  /** Exact bytes. Null for a duplicate with the same bytes as `duplicate_of`. */
+  /** Exact bytes. Null for a duplicate whose bytes equal those of `duplicate_of`. */
   @Column({ type: 'bytea', nullable: true })
   readonly body: Buffer | null;
 
@@ -75,7 +74,7 @@ export class WebhookEventEntity {
 export const NOT_LISTED = ['body', 'body_hash'] as const;
 
 export interface ListedEvent extends Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> {
-  /** Number of incidents. A list has only the first ids. */
+  /** Number of all incidents of the event. A list contains only the first incident ids. */
   readonly incident_count?: number;
 }
 
@@ -168,11 +167,11 @@ export class WebhookSeenEventEntity {
   @PrimaryColumn({ type: 'text', collation: 'C' })
   readonly source: string;
 
-  /** SHA-256 of the event id of the sender. */
+  /** SHA-256 of the sender's event id. */
   @PrimaryColumn({ type: 'bytea' })
   readonly event_key: Buffer;
 
-  /** SHA-256 of each content of the event, beginning with the first content. */
+  /** SHA-256 of each different content that was received for the event id, the first content first. */
   @Column({ type: 'bytea', array: true })
   readonly content_hashes: readonly Buffer[];
 

@@ -1,4 +1,4 @@
-// SQL: a list is one statement with its exact total, whose text PostgreSQL must be able to plan as index ranges.
+// SQL: one statement returns a page of a list and its exact total. PostgreSQL must be able to use index ranges.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';

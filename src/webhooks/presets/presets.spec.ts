@@ -11,15 +11,15 @@ import { PRESETS, presetNamed } from '../reading/formats.js';
 
 const FIXTURES = join(__dirname, '../../../test/fixtures/webhooks/presets');
 
-/** Item of `<sample>.expected.json`, for an event of `<sample>.json`. */
+/** Entry in `<sample>.expected.json` for an event in `<sample>.json`. */
 interface Expected {
   /** Pointer to the event in the body. */
   readonly at: string;
   readonly title: string;
   readonly eventId: string;
-  /** Sample that this sample repeats or updates. */
+  /** Earlier sample whose event this event repeats or updates. */
   readonly repeats?: string;
-  /** Severity in the words of the tool. */
+  /** Severity word of the tool. */
   readonly severity?: string;
   /** Severity of the incident. Default: medium. */
   readonly level?: string;
@@ -172,7 +172,7 @@ function nested(levels: number): Json {
   return JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`) as Json;
 }
 
-/** Yields copies of the value, each with another part replaced by `wrong`. */
+/** Yields copies of the value. In each copy, one part is replaced with `wrong`. */
 function* spoilt(value: Json, wrong: Json): Generator<Json> {
   yield wrong;
   if (isList(value)) {
@@ -184,7 +184,7 @@ function* spoilt(value: Json, wrong: Json): Generator<Json> {
   }
 }
 
-/** Expects no alerts, or alerts with texts that are not blank. */
+/** Expects no alerts, or only alerts whose texts are not blank. */
 function expectSane(read: ReturnType<typeof readByMapping>): void {
   if (read === undefined) return;
   for (const { title, eventId, severity, lift } of read) {

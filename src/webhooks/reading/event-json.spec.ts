@@ -6,7 +6,7 @@ import { isExactNumber, type Json, readEventJson } from './event-json.js';
 const read = (text: string): Json => readEventJson(Buffer.from(text));
 const written = (text: string): string => JSON.stringify(read(text));
 const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth);
-/** Adds a number that JSON.parse would change. */
+/** Adds a number that JSON.parse would change, so that the text is parsed with a reviver. */
 const withOddity = (text: string): string => `[${text},-0]`;
 
 describe('the JSON reader for events', () => {
@@ -219,7 +219,7 @@ describe('the JSON reader for events', () => {
   });
 });
 
-/** The value of a JSON number, exactly: its digits without zeros at the ends, and their place. */
+/** Returns the exact value of a JSON number: its digits without zeros at both ends, and the power of ten. */
 function decimal(token: string): readonly [string, number] {
   const [, whole = '', fraction = '', power = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(
     token,

@@ -25,7 +25,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** False for gaps in a list of events. */
+/** False for an empty item in a list of events. */
 export function saysSomething(member: Json): boolean {
   return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
 }
@@ -39,23 +39,20 @@ export function textOf(value: Json | undefined): string | undefined {
 /** Reserves one level for the object around an event that is not an object. */
 const MOST_LEVELS = MOST_RAW_DATA_LEVELS - 1;
 
-/**
- * Matches an escaped NUL or half of a surrogate pair, and numbers that may change: 16 digits, an exponent, or a negative zero. A match in
- * a string only costs time.
- */
+/** Escaped NUL and lone surrogates, and numbers that JSON.parse may change. Matches inside strings do no harm. */
 const SUSPICIOUS = /\\u(?:0000|d[89a-f])|(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+e|(?<=-)0)/i;
 
-/** Node passes the source text of each value to the reviver. */
 type Reviver = (key: string, value: Json, context: { readonly source: string }) => Json;
 type Parse = (text: string, reviver: Reviver) => Json;
 
 /**
- * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON, because the exact bytes are kept:
- * - A byte order mark is skipped. Invalid UTF-8 becomes U+FFFD.
+ * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON, because the exact
+ * bytes are kept:
+ * - Skips a byte order mark. Invalid UTF-8 becomes U+FFFD.
  * - A number that JavaScript would change keeps its digits (ExactNumber).
  * - NUL and lone surrogates in strings and keys become visible text, such as `\u0000`.
- * - Lists and objects below the last level become strings with their JSON.
- * - The last of duplicate keys wins. `__proto__` is an ordinary key.
+ * - Lists and objects below the last level become strings that contain their JSON.
+ * - Of duplicate keys, the last one wins. `__proto__` is an ordinary key.
  */
 export function readEventJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');

@@ -12,7 +12,10 @@ const read = (path: string) => JSON.parse(readFileSync(join(FOLDER, path), 'utf8
 const NAMES = Object.keys(FORMATS) as (keyof typeof FORMATS)[];
 const formatsOf = (event: Json) => NAMES.filter((name) => readAs(name, event));
 
-/** test/contract/well-known-fields shows what is read of each sample. */
+/**
+ * Samples of all formats. The snapshots in test/contract/well-known-fields show the fields that are read from each
+ * sample.
+ */
 const samples = NAMES.flatMap((format) =>
   readdirSync(join(FOLDER, format)).map((file) => ({
     path: `${format}/${basename(file, '.json')}`,
@@ -121,7 +124,7 @@ const WRONG: readonly Json[] = [
   JSON.parse('{"__proto__": {"title": "t"}, "constructor": 1, "length": 5}') as Json,
 ];
 
-/** Yields copies of the event, each with another part replaced. */
+/** Yields copies of the event. In each copy, one part is replaced with `by`. */
 function* replaced(value: Json, by: Json): Generator<Json> {
   yield by;
   if (Array.isArray(value)) {

@@ -13,22 +13,21 @@ import { type Json, textOf } from './event-json.js';
 import { alertReader, resolve, textsAt, waysOf } from './mapping.js';
 import { type Alert, numberIn, type Translations } from './words.js';
 
-/** True if any of the pointers leads to a value. With `is`, the value in small letters must be in the list. */
+/** Holds if a pointer leads to a value. With `is`, the value in small letters must also be in the list. */
 interface Condition {
   readonly at: JoinedPointers;
   readonly is?: readonly string[];
 }
 
 interface Format {
-  /** All hold for an event of the format. */
   readonly marks: readonly Condition[];
-  /** Objects of the event at which the pointers start. A pointer with `^` starts at the event. */
+  /** Pointers to the objects at which all other pointers start. A pointer with `^` starts at the event instead. */
   readonly within?: readonly string[];
   readonly mapping: Mapping;
-  /** Type words of the tool, as normalWord writes them. */
+  /** Type words of the tool, in the form of normalWord, with their incident types. */
   readonly types?: Readonly<Record<string, string>>;
   readonly usual: readonly (Partial<Condition> & { readonly type: string })[];
-  /** Pointer to the severity as a number, and the meaning of the number. */
+  /** Pointer to the severity as a number. `scale` gives the meaning of the number. */
   readonly number?: string;
   readonly scale?: SeverityMapping;
   readonly hash?: string;
@@ -60,7 +59,7 @@ export const PRESETS = yamlFiles<Omit<Preset, 'name'>>('presets').map(
 export const presetNamed = (name: string): Preset | undefined =>
   PRESETS.find((preset) => preset.name === name);
 
-/** Reads the event. Returns `undefined` if the event fits no format or, for `auto`, several formats. */
+/** Returns `undefined` if the event does not fit the format. For `auto`, exactly one format must fit. */
 export function readAs(
   format: Exclude<EventFormatName, 'mapping'>,
   event: Json,
@@ -84,7 +83,7 @@ function readerOf({ within, mapping, scale, ...format }: Format): EventReader {
     const suffix = hashed.map(([place]) => `:${sha256(resolve(event, place!.steps))}`).join('');
     return {
       ...alert,
-      // `disk_full` is more readable with spaces.
+      // Replaces underscores, because a title such as `disk_full` is hard to read.
       title: title?.replace(/^\w+$/, (word) => word.replaceAll('_', ' ')),
       eventId: eventId && eventId + suffix,
       severity: severity && { ...severity, number, scale },

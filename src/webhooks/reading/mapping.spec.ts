@@ -4,14 +4,13 @@ import type { Json } from './event-json.js';
 import { alertReader, eventsOf, isEmptyByMapping, isTold, resolve } from './mapping.js';
 import type { Alert } from './words.js';
 
-/** Alerts of a body. `undefined` if no event has a value of the mapping. */
+/** Returns the alerts of a body. Returns `undefined` if the mapping finds no value in any event. */
 function readByMapping(mapping: Mapping, body: Json): Alert[] | undefined {
   const found = eventsOf(mapping, body);
   const alerts = found.map(alertReader(mapping));
   return alerts.some(isTold) ? alerts : undefined;
 }
 
-/** The only alert of a body. */
 function alertOf(mapping: Mapping, body: Json) {
   const alerts = readByMapping(mapping, body);
   expect(alerts).toHaveLength(1);

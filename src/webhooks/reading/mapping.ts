@@ -6,13 +6,10 @@ import type { JoinedPointers, Mapping } from '../sources/webhook-source.entity.j
 import { isList, isObject, type Json, saysSomething, textOf } from './event-json.js';
 import type { Alert } from './words.js';
 
-/** Number of events that are read and settled together. A larger body is settled in parts. */
+/** Maximum events that are read and settled together. A body with more events is settled in parts. */
 export const MOST_EVENTS = 1_000;
 
-/**
- * Step beyond RFC 6901, because tools put evidence into a list in any order: `[userAccount]` or `[threatType=url]` selects the first item
- * with this key, and with this value in any case.
- */
+/** Steps beyond RFC 6901: `[userAccount]` selects the first item with this key, `[threatType=url]` with this value. */
 const MEMBER = /^\[([^\]=]+)(?:=([^\]]*))?\]$/;
 
 export function resolve(value: Json, steps: readonly string[]): Json | undefined {
@@ -32,10 +29,9 @@ interface Place {
   readonly steps: readonly string[];
 }
 
-/** Places in order of priority. The values of an inner list are joined. */
+/** Alternatives, in order of priority. If an alternative has several places, their values are joined. */
 type Ways = readonly (readonly Place[])[];
 
-/** Pointers start at the objects of `within`. Texts that are not pointers are omitted. */
 export function waysOf(pointers: JoinedPointers = [], within: readonly string[] = ['']): Ways {
   return [pointers].flat().flatMap((joined) =>
     within.flatMap((root) => {
@@ -51,7 +47,7 @@ function placeOf(pointer: string, root: string): Place | undefined {
   return steps && { fromBody, steps };
 }
 
-/** An event, and the body at which `^` starts. */
+/** Event, and the body at which a pointer with `^` starts. */
 export interface Found {
   readonly event: Json;
   readonly body: Json;
@@ -60,14 +56,13 @@ export interface Found {
 const at = ({ event, body }: Found, { fromBody, steps }: Place): Json | undefined =>
   resolve(fromBody ? body : event, steps);
 
-/** Returns the value at the place, or the first item of a list. */
 function valueAt(found: Found, place: Place): string | boolean | undefined {
   const value = at(found, place);
   const one = isList(value) ? value[0] : value;
   return typeof one === 'boolean' ? one : textOf(one);
 }
 
-/** Returns the texts of the first way whose places all have texts of at most this length. */
+/** Returns the texts of the first alternative in which every place has a text of at most `longest` characters. */
 export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] | undefined {
   for (const places of ways) {
     const texts = places.map((place) => valueAt(found, place));
@@ -77,15 +72,14 @@ export function textsAt(found: Found, ways: Ways, longest = Infinity): string[] 
   return undefined;
 }
 
-/** A longer text is not an id, a severity or a type, because two long texts may begin alike. A longer title is cut. */
+/** Longer ids, severities and types are ignored and not cut: two long texts may begin with the same characters. */
 const LONGEST_TEXT = 1_000;
 const LONGEST_LIFTED = 2_000;
-/** Limit for the lifted texts of an event together, because many events may share a long text of their body. */
+/** Maximum total length of the texts in `fields` of an event. Many events may share a long text of their body. */
 const ALL_LIFTED = 8_192;
 
 type ReadAlert = (found: Found) => Alert;
 
-/** Pointers are parsed once for all bodies that a mapping reads. */
 const readers = new WeakMap<Mapping, ReadAlert>();
 
 export function alertReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
@@ -110,13 +104,13 @@ function newReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
     };
     for (const [key, places] of lifts) {
       put(key, liftedAt(found, key, places));
-      // A mail may have several recipients, each with a copy in the mailbox.
+      // A mail may have several recipients, and each mailbox contains a copy.
       if (key !== 'recipient') continue;
       const lists = places.map(([place]) => at(found, place!)).filter(isList);
       put('recipients', addressList(lists[0] ?? []));
     }
     const id = textsAt(found, ids, LONGEST_TEXT);
-    // A joined id is JSON, so that "a b" with "c" differs from "a" with "b c". The lifted id is plain text for people.
+    // An id of several parts is JSON, because joined parts are ambiguous. The copy in `fields` is text for people.
     if (id && id.length > 1) put('event_id', id.join(' '));
     const said = textsAt(found, severities, LONGEST_TEXT)?.[0];
     const words = types.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
@@ -151,14 +145,14 @@ export function isTold({ title, severity, eventId, words }: Alert): boolean {
   return [title, severity, eventId, words].some((part) => part !== undefined);
 }
 
-/** True if the mapping reads the title, the severity, the id or the type below a member of this name. */
+/** True if the mapping reads the title, the severity, the id or the type at a place below a member with this name. */
 export function readsIn(mapping: Mapping, name: string): boolean {
   const { title, severity, event_id, type } = mapping;
   const places = [title, severity, event_id, type].flatMap((pointers) => waysOf(pointers).flat());
   return places.some(({ fromBody, steps }) => !fromBody && steps.slice(0, -1).includes(name));
 }
 
-/** True if the list of events exists and no list of the body has an item, as in an empty page of a poller. */
+/** True for an empty page of a poller: the list of events exists, and no list of the body has an item. */
 export function isEmptyByMapping({ items }: Mapping, body: Json): boolean {
   const ways = waysOf(items);
   const bodies = isList(body) ? body.filter(saysSomething) : [body];
@@ -166,7 +160,7 @@ export function isEmptyByMapping({ items }: Mapping, body: Json): boolean {
   return bodies.every(isPage) && listsIn(body).every(isHollow);
 }
 
-/** True if the list has no item. An item with lists, such as a page of results, counts by its lists. */
+/** True if the list has no item. An item with lists, such as a page of results, counts only if a list has an item. */
 function isHollow(list: readonly Json[]): boolean {
   return list.filter(saysSomething).every((item) => {
     const inner = listsIn(item);
@@ -179,7 +173,7 @@ function listsIn(value: Json): readonly (readonly Json[])[] {
   return isObject(value) ? Object.values(value).flatMap(listsIn) : [];
 }
 
-/** Finds the events. Each item of a list is a body, unless the mapping reads the list as a whole. */
+/** Finds the events in a body. Each item of a list is a separate body, unless the mapping can read the whole list. */
 export function eventsOf(mapping: Mapping, body: Json): readonly Found[] {
   const items = mapping.items === undefined ? undefined : waysOf(mapping.items);
   const whole = eventsIn(items, body);

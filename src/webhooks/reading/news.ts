@@ -1,41 +1,35 @@
 import { isExactNumber, isList, isObject, type Json } from './event-json.js';
 
-/** Matches a text that is only a time. A log line begins with a time and continues. */
+/** Matches a text that is only a time. Does not match a log line, which begins with a time and continues. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
-/** Numbers with a fraction and percentages, such as `93.4` and `93 %`, but no part of an address or a version. */
+/** Matches numbers with a fraction and percentages, such as `93.4` and `93 %`, but no part of an address or version. */
 const MEASURED = /(?<![\w.])\d+(?:\.\d+(?![\w.]*\d)|(?= ?%))/g;
-/** Members that hold the state of the alert, not the state of a connection or a request. */
+/** Members that may contain the state of the alert. Other members may have the state of a connection or a request. */
 const ALERT =
   /^(?:|data|essentials|details?|alert|incident|case|event|issue|problem|detection|finding|workflow|threat(?:info)?)$/i;
 /** Members that hold the alert in many envelopes. In other envelopes they hold a log line, which a stranger may have written. */
 const PAYLOAD = /^(?:data|details?)$/i;
 const OVER_WORDS = 'resolved|recovered|closed|dismissed|fixed|archived|suppressed';
 const OVER = new RegExp(`^(?:${OVER_WORDS})$`, 'i');
-/** Excludes most events from the search. */
+/** A quick test on the JSON text, which excludes most events from the search. */
 const MAYBE_OVER = new RegExp(`"(?:${OVER_WORDS})"`, 'i');
 const OPEN =
   /^(?:(?:re-?)?open(?:ed)?|new|active|firing|alert(?:ing)?|triggered|in[ _-]?progress|acknowledged|assigned|pending|unresolved|ongoing|failing)$/i;
-/** Keys of the alert, such as `status`, `incidentStatus`, `monitorCondition` and `alert_transition`. */
 const STATE_KEY =
   /^(?:(?:alert|case|detection|event|finding|incident|issue|monitor|problem|threat|workflow)[_ .-]?)?(?:status|state|condition|transition)$/i;
 
-/** Keys and words for the handling of the alert by people in the tool. */
 const HANDLING_KEY = /^(?:assign(?:ed|ee)\w*|comments?|notes?)$/i;
 const HANDLED_KEY = /(?:status|state)$/i;
 const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pending)$/i;
 
-/** Maximum number of values, objects and lists of an event that are compared. */
+/** Maximum number of values, objects and lists of an event. A larger event is not compared. */
 const MOST_VALUES = 25_000;
 
 /** A key may be as long as the event. */
 const LONGEST_PATH = 200;
 
-/**
- * Returns a function that tells if the next event of an incident is news, compared with the first event and the event before. A new text
- * or boolean at a path is news. Numbers, times and the handling are not news, because they differ with each poll. An event with too many
- * values is always news.
- */
+/** News is a new text or boolean at a path. Numbers, times and handling are no news: they differ in each poll. */
 export function newsAfter(first: Json, newest?: Json): (event: Json) => boolean {
   const known = sayingsOf(first);
   let before = newest === undefined ? known : sayingsOf(newest);
@@ -47,7 +41,7 @@ export function newsAfter(first: Json, newest?: Json): (event: Json) => boolean 
   };
 }
 
-/** Returns the texts and booleans of an event, each with its path. Returns `undefined` for more than MOST_VALUES values. */
+/** Returns texts and booleans with their paths; `undefined` if the event has more than MOST_VALUES values. */
 function sayingsOf(event: Json): ReadonlySet<string> | undefined {
   const said = new Set<string>();
   let left = MOST_VALUES;
@@ -82,7 +76,6 @@ export function overWordOf(event: Json, text: string, holdsAlert?: HoldsAlert): 
   return MAYBE_OVER.test(text) ? stateWordIn(event, OVER, holdsAlert) : undefined;
 }
 
-/** True if the event has a state and the state is open. */
 export function saysOpen(event: Json): boolean {
   return stateWordIn(event, OPEN) !== undefined;
 }
@@ -95,7 +88,7 @@ function stateWordIn(
   let left = MOST_VALUES;
   const wordIn = (value: Json, key: string): string | undefined => {
     if (typeof value !== 'object' || value === null || isExactNumber(value)) return undefined;
-    // Other members may hold text of a host or an attacker, such as the body of a request.
+    // Ignores all other members, because they may contain text of a host or an attacker, such as the body of a request.
     if (!ALERT.test(key) || (PAYLOAD.test(key) && !holdsAlert(key))) return undefined;
     const members = value as Readonly<Record<string, Json>>;
     // Avoids a list of keys, because an event may have 50 000 keys.

@@ -18,11 +18,11 @@ import { overWordOf } from './news.js';
 import { type Alert, knownType, severityOf, typeOf } from './words.js';
 
 export interface ReadEvent {
-  /** The incident that the event creates. An alert that has ended gets the minimum severity of the source. */
+  /** Incident that the event would create. If the alert has ended, its severity is the minimum of the source. */
   readonly incident: NewIncident;
-  /** Severity of the event. */
+  /** Severity of the event itself. */
   readonly severity: Severity;
-  /** SHA-256 of the event id of the sender, or of the content if the event has no id. */
+  /** SHA-256 of the sender's event id. If there is no event id, SHA-256 of the content. */
   readonly key: Buffer;
   readonly contentHash: Buffer;
   readonly eventId?: string;
@@ -30,9 +30,8 @@ export interface ReadEvent {
   readonly unknownSeverity?: string;
 }
 
-/** A body whose events are read in parts of MOST_EVENTS. */
+/** Parsed body. Its events are read in parts of MOST_EVENTS. */
 export interface OpenBody {
-  /** True for an empty page of a poller. */
   readonly isEmpty: boolean;
   readonly count: number;
   /** Returns the events of a part, or the reason why the body has no events. */
@@ -55,13 +54,12 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
     : ({ event }: Found) => readAs(format, event) ?? { event, usualType: 'other' };
   const alertsIn = (from = 0): Alert[] | undefined => {
     const alerts = events.slice(from, from + MOST_EVENTS).map(alertOf);
-    // Only the first part decides if the body fits. Beside events that fit, an event that does not fit may be important.
+    // Only the first part decides if the body fits the format. Later, unfitting events are kept: they may be important.
     return from > 0 || alerts.some(isTold) ? alerts : undefined;
   };
   const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;
   return {
-    // An event whose lists are empty still has a title, a severity, an id or a type. A page of results has none of
-    // these, so only a page of results counts as empty.
+    // A page of results has no title, severity, id or type, unlike an event: the body is empty only without an alert.
     isEmpty: members.length === 0 || (isMapped && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
     read: (from) => alertsIn(from)?.map((alert) => readEvent(rules, alert)) ?? unfit,
@@ -75,17 +73,17 @@ function readEvent(rules: ReadingRules, alert: Alert): ReadEvent {
   const incident_type = typeOf(alert, rules);
   const rawData = isObject(event) ? event : { event };
   const fields = fieldsFrom(Object.entries({ event_id: eventId, ...lift }));
-  // A key with the name of a lifted field has another meaning, such as a bounce address in `sender`.
+  // Hides these keys from titles: in raw data, their meaning may differ, such as a bounce address in `sender`.
   const lifted = Object.keys(mapping?.lift ?? {}).map((key) => [key, undefined]);
   const told = { ...rawData, ...Object.fromEntries(lifted), ...fields } as RawData;
   const title =
-    // A title such as `malware` adds nothing to the type.
+    // A title such as `malware` says no more than the type.
     knownType(alert.title) === incident_type
       ? incidentTitle(incident_type, fields, source)
       : ((alert.title && titleOfTool(incident_type, alert.title, told)) ??
         incidentTitle(incident_type, told, source));
   const json = JSON.stringify(event);
-  // The severity may be in a part of the body that several events share.
+  // The severity may come from a part of the body outside the event.
   const content = alert.severity ? `${json} ${alert.severity.said}` : json;
   // A member that the mapping does not read may contain text of strangers.
   const holdsAlert =

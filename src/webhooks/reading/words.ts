@@ -3,14 +3,13 @@ import { shownName } from '../../platform/text.js';
 import type { ReadingRules, SeverityMapping } from '../sources/webhook-source.entity.js';
 import type { Json } from './event-json.js';
 
-/** An event, as read by a format or a mapping. */
 export interface Alert {
   readonly event: Json;
   readonly eventId?: string;
   readonly title?: string;
-  /** Category, tactic and rule name that the tool gives to the event. */
+  /** Category, tactic and rule name of the event, as the tool wrote them. */
   readonly words?: readonly string[];
-  /** Type words of the format. Other words then have no usual meaning. */
+  /** Type words of the format. If present, the general vocabulary is not used. */
   readonly types?: Translations;
   readonly usualType: string;
   readonly severity?: SaidSeverity;
@@ -18,11 +17,10 @@ export interface Alert {
 }
 
 interface SaidSeverity {
-  /** Word of the event, such as `High` or `72`. */
+  /** Severity word in the event, such as `High` or `72`. */
   readonly said: string;
-  /** Number beside the word, for the ranges of severity_mapping. */
+  /** Number next to the severity word, for the ranges in severity_mapping. */
   readonly number?: number;
-  /** Meaning of the number in the format. */
   readonly scale?: SeverityMapping;
 }
 
@@ -60,21 +58,18 @@ function mappedSeverity(
       const range = numberRange(key);
       return range && range.from <= value && value <= range.to;
     })?.[1];
-  // Ranges have whole numbers: between 0-39 and 40-59, 39.5 counts as 39.
+  // A number between two ranges counts for the lower range: with 0-39 and 40-59, 39.5 counts as 39.
   return rangeWith(number) ?? rangeWith(Math.floor(number));
 }
 
-/** Returns the number if the whole text is a number. */
 export function numberIn(text = ''): number | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Maps words of a vendor, as normalWord writes them, to incident types. */
 export type Translations = ReadonlyMap<string, string>;
 
 const KNOWN: Translations = new Map(KNOWN_INCIDENT_TYPES.map((type) => [normalWord(type), type]));
 
-/** Returns the type with this name. */
 export function knownType(word = '', translations?: Translations): string | undefined {
   return KNOWN.get(normalWord(word)) ?? translations?.get(normalWord(word));
 }
@@ -83,10 +78,7 @@ function normalWord(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '');
 }
 
-/**
- * Incident types for the words of tools about categories, tactics and rules. The first match wins: ransomware that spreads by phishing is
- * ransomware. A space matches a space, a hyphen, a change of case or nothing: see spacedWord.
- */
+/** Incident types by words of tools. The first match wins. A space also matches a hyphen, a case change or nothing. */
 const VOCABULARY = Object.entries({
   ransomware: String.raw`ransom|data encrypted for impact|inhibit system recovery|shadow cop`,
   account_takeover: String.raw`account takeover|compromised (?:account|user|identity)|account compromise|(?:inbox|mailbox|mail forwarding|forwarding) rule|inbox (?:forwarding|manipulation)|followed by a success|fail[\w-]*(?:then|followed)[\w-]*(?:success|worked)|success[\w-]*many fail|stolen credential|leaked credential|credential exfiltration`,
@@ -102,7 +94,7 @@ const VOCABULARY = Object.entries({
     'software and configuration checks|compliance|polic|configuration|can be read by',
 }).map(([type, words]) => [type, new RegExp(words.replaceAll(' ', '-?'))] as const);
 
-/** Limits the time per word. Rule names are shorter. */
+/** Maximum length of a word that is searched, which limits the time. Rule names are shorter. */
 const LOOKED_AT = 200;
 
 function vocabularyType(words: readonly string[]): string | undefined {
@@ -119,7 +111,7 @@ function spacedWord(word: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Tries type_mapping, words that are types, the vocabulary, the type of the source, and the usual type, in this order. */
+/** Returns the first of: fixed type, type_mapping, word that is a type, vocabulary, type of the source, usual type. */
 export function typeOf(
   { words = [], types, usualType }: Omit<Alert, 'event'>,
   rules: Pick<ReadingRules, 'incident_type' | 'type_mapping' | 'incident_type_fixed'>,
@@ -129,7 +121,6 @@ export function typeOf(
   const mapped = Object.entries(type_mapping).find(([key]) =>
     words.some((word) => normalWord(word).includes(normalWord(key))),
   );
-  // Such as `Effects/Data Exfiltration`.
   const parts = types ? words.flatMap((word) => word.split('/')) : words;
   return (
     mapped?.[1] ??
@@ -143,7 +134,7 @@ export function typeOf(
 const NUMBER = String.raw`\d{1,20}(?:\.\d{1,20})?`;
 export const RANGE = new RegExp(`^(${NUMBER})(?:\\s*(-)\\s*(${NUMBER})?)?$`);
 
-/** Parses `0-39`, `1.5-2`, `80-` (no upper end) or `7` (only this number). Both ends belong to the range. */
+/** Parses a range: `0-39`, `1.5-2`, `80-` (no upper end) or `7` (only this number). A range includes both ends. */
 export function numberRange(text: string): { from: number; to: number } | undefined {
   const match = RANGE.exec(text.trim());
   if (!match) return undefined;

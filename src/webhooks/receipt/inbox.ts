@@ -1,4 +1,4 @@
-// SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
+// SQL: `on conflict`, and locks in a fixed order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { hash } from 'node:crypto';
@@ -35,10 +35,7 @@ import {
   Settlement,
 } from './settlement.js';
 
-/**
- * Queues a body. A body that failed keeps its row. A body that is already queued is only read, because the worker that settles
- * the body may hold the row lock for long.
- */
+/** A failed body keeps its row. A queued body is only read: its worker may hold the row lock for a long time. */
 const QUEUE: Statement = {
   name: 'webhook_events_queue',
   text: `
@@ -63,7 +60,7 @@ const QUEUE: Statement = {
      order by position`,
 };
 
-/** A queued body stays queued, because its sender has received 202. */
+/** Stores a failed body. If the body is queued, it stays queued, because its sender has already received 202. */
 const FAIL: Statement = {
   name: 'webhook_events_fail',
   text: `
@@ -88,7 +85,7 @@ const PLACES = 4;
 const MOST_TOGETHER = 20;
 const TURN_MS = 1_000;
 
-/** Stores receipts, and settles queued events, and failed events that an analyst replays. */
+/** Stores the bodies of signed requests. Settles queued bodies, and failed bodies that an analyst replays. */
 @Injectable()
 export class Inbox implements OnModuleInit {
   private readonly log = new Logger('Webhooks');
@@ -116,7 +113,6 @@ export class Inbox implements OnModuleInit {
     });
   }
 
-  /** Returns the ids of the rows in the order of the arrivals. */
   async queue(arrivals: readonly Arrival[]): Promise<string[]> {
     const sources = arrivals.map(({ source }) => source);
     return await this.transactions.run(async (tx) => {
@@ -127,7 +123,7 @@ export class Inbox implements OnModuleInit {
         arrivals.map(({ body_hash }) => body_hash),
         arrivals.map(({ received_at }) => received_at.toISOString()),
       ]);
-      // One work row per source, so that its events are settled in the order of receipt.
+      // One row in the table work per source, so that the bodies of a source are settled in the order of receipt.
       const work = [...new Set(sources)]
         .sort()
         .map((source) => ({ ref: hash('md5', source), data: { source } }));
@@ -136,7 +132,7 @@ export class Inbox implements OnModuleInit {
     });
   }
 
-  /** Returns the id of the row, which may be an earlier row with the same bytes. */
+  /** Stores a failed body and returns the id of its row. This may be an earlier row with the same bytes. */
   async keepFailed(arrival: Arrival, error: string): Promise<string> {
     const { source, body, body_hash, received_at } = arrival;
     return await this.transactions.run(async (tx) => {
@@ -174,10 +170,7 @@ export class Inbox implements OnModuleInit {
     return await this.transactions.run<WebhookEventEntity>(replay, caller, idempotency);
   }
 
-  /**
-   * Settles the bodies of a source in the order of receipt, because their events may be about the same incident. Waits for another
-   * worker that has locked the first body. Returns false if no body is queued.
-   */
+  /** Settles queued bodies in the order of receipt: they may be about one incident. Returns false if none is queued. */
   private async processNext(source: string): Promise<boolean> {
     const begun = performance.now();
     return await this.transactions.run(async (tx) => {
@@ -192,7 +185,7 @@ export class Inbox implements OnModuleInit {
     });
   }
 
-  /** Reads and settles all events on the connection of the transaction, because a small pool has no second connection. */
+  /** Uses only the connection of the transaction, because a small pool may not have a second connection. */
   private async process(
     tx: Tx,
     event: UnsettledEvent,
@@ -215,7 +208,7 @@ export class Inbox implements OnModuleInit {
     await this.fail(tx, event, 'internal_error', error, endOf({ events }).incident_ids);
   }
 
-  /** Returns `undefined` if the work fails. The work engine retries the transaction after an error of the database. */
+  /** Returns `undefined` if `work` fails. After an error of the database, the work engine retries the transaction. */
   private async attempt<T>(
     tx: Tx,
     { id }: UnsettledEvent,
@@ -230,10 +223,7 @@ export class Inbox implements OnModuleInit {
     }
   }
 
-  /**
-   * Settles the events of a body in parts, or each alone, so that an event that cannot be stored leaves out only itself. Returns
-   * the reason if the body cannot be read.
-   */
+  /** With `eachAlone`, omits only events that cannot be stored. If the body cannot be read, returns the reason. */
   private async settle(
     tx: Tx,
     event: UnsettledEvent,
@@ -259,10 +249,7 @@ export class Inbox implements OnModuleInit {
     return { events, repeats, missing };
   }
 
-  /**
-   * Reports the failure of a queued event, because its sender has received 202. An analyst who replays a failed event sees the
-   * outcome in the response.
-   */
+  /** Reports failures of queued events: their senders have received 202. The response to a replay shows its failure. */
   private async fail(
     tx: Tx,
     event: UnsettledEvent,
@@ -274,7 +261,7 @@ export class Inbox implements OnModuleInit {
     if (status === 'queued') {
       if (await this.isFirstFailure(tx, source)) await this.recordFailure(tx, event, error);
       afterCommit(tx, () => {
-        // The name of an unregistered source would remain as a label of the metrics.
+        // A metrics label exists until the process ends, so it must not contain the name of an unregistered source.
         this.errors.inc({ source: code === 'unknown_source' ? 'other' : source, code });
         this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${error}`);
       });
@@ -282,7 +269,7 @@ export class Inbox implements OnModuleInit {
     await this.end(tx, id, { status: 'failed', error, incident_ids });
   }
 
-  /** A wrong mapping fails every event, so a failure is notified only after 15 minutes without a failure of the source. */
+  /** A wrong mapping fails every event, so a failure is reported only after 15 minutes without failures of the source. */
   private async isFirstFailure(tx: Tx, source: string): Promise<boolean> {
     const processed_at = Raw((column) => `${column} > now() - interval '15 minutes'`);
     return !(await tx.existsBy(WebhookEventEntity, { source, status: 'failed', processed_at }));

@@ -1,4 +1,4 @@
-// SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
+// SQL: `on conflict`, and locks in a fixed order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import { IncidentCreation, type InsertedIncident } from '../../incidents/incident-creation.js';
@@ -34,13 +34,13 @@ export interface SettledEvent {
 
 export interface SettledEvents {
   readonly events: readonly SettledEvent[];
-  /** Earlier receipt that all events repeat: it has the same bytes, or it is the first receipt of the first event. */
+  /** Earlier request that all events repeat: the request with the same bytes, or the first with the first event. */
   readonly repeats?: { readonly id: string; readonly hasBytes: boolean };
 }
 
 export const principalOf = (source: string): string => `webhook:${source}`;
 
-/** The changes of a receipt that is settled. `body` is null if another receipt has the same bytes. */
+/** Returns the changes of a settled webhook event. `body` is null if an earlier webhook event has the same bytes. */
 export function endOf({ events, repeats }: SettledEvents) {
   const outcomes = new Set(events.map(({ outcome }) => outcome));
   const isNew = outcomes.has('created') || events.length === 0;
@@ -51,10 +51,7 @@ export function endOf({ events, repeats }: SettledEvents) {
   return { status, error: null, incident_ids, duplicate_of: earlier?.id ?? null, body } as const;
 }
 
-/**
- * Claims the events of a receipt, each with the id of its incident. Of several states of an event, the first creates the incident. Waits
- * for other transactions that claim the same events.
- */
+/** Claims events with their incident ids. The first state of an event creates its incident. Waits for other claims. */
 const CLAIM: Statement = {
   name: 'webhook_seen_events_claim',
   text: `
@@ -74,7 +71,7 @@ const LOCK_SEEN: Statement = {
      where source = $1 and event_key = any($2::bytea[]) order by event_key for no key update`,
 };
 
-/** Maximum number of contents per event. A sender that increments a counter would add a content with each event. */
+/** Maximum remembered contents per event. A sender that increments a counter adds a content with each request. */
 const MOST_CONTENTS = 100;
 
 const ADD_CONTENTS: Statement = {
@@ -85,10 +82,10 @@ const ADD_CONTENTS: Statement = {
      where source = $1 and event_key = $2`,
 };
 
-/** Maximum number of receipts that updated an event, whose bytes are compared. */
+/** Maximum reports of incidents whose webhook events are compared by their bytes. */
 const UPDATES_COMPARED = 1_000;
 
-/** Finds the receipt with the same bytes: the first receipt of an event, or a receipt that updated the event. */
+/** Finds the earlier webhook event with the same bytes among the first requests and the updates of these events. */
 const FIND_SAME_BYTES: Statement = {
   name: 'webhook_events_same_bytes',
   text: `
@@ -101,16 +98,12 @@ const FIND_SAME_BYTES: Statement = {
 
 type SeenEvent = Omit<WebhookSeenEventEntity, 'source'>;
 
-/** `event_id` is the first receipt of the event. */
+/** `event_id` is the id of the first webhook event that contained the event. */
 type Settled = Pick<SettledEvent, 'outcome' | 'incident_id'> & Pick<SeenEvent, 'event_id'>;
 
 const SYSTEM = 'system';
 
-/**
- * Settles the events of one body in the caller's transaction. A new event creates an incident. A known event with new content
- * becomes a report of its incident, and is applied to the incident. A known event with known content is a duplicate and changes
- * nothing.
- */
+/** A new event creates an incident. New content of a known event becomes a report. Known content changes nothing. */
 @Injectable()
 export class Settlement {
   private readonly turns = new LoopTurns();
@@ -178,7 +171,7 @@ export class Settlement {
     return { events: all, repeats };
   }
 
-  /** Locks known events. Returns each with its events of the body, ordered by incident, so that two bodies do not deadlock. */
+  /** Locks the known events in the order of their incidents, so that two concurrent bodies do not deadlock. */
   private async lockSeen(tx: Tx, source: string, events: readonly ReadEvent[]) {
     if (events.length === 0) return [];
     const byKey = Map.groupBy(events, ({ key }) => nameOf(key));
@@ -189,7 +182,7 @@ export class Settlement {
       .toSorted((one, other) => (one.incident_id < other.incident_id ? -1 : 1));
   }
 
-  /** Returns the receipt with the same bytes, or else the first of these receipts, except the arrival. */
+  /** Returns the earlier webhook event with the same bytes, or else the first of `first` except the arrival. */
   private async repeatedBy(
     tx: Tx,
     { id, body_hash }: Arrival,
@@ -213,7 +206,7 @@ export class Settlement {
     if (!incident) return;
     const { raw_data } = incident;
     const [newest] = (await this.reports.toJudge([incidentId], tx)).get(incidentId) ?? [];
-    // Each text may have a megabyte, so the event loop gets a turn after each comparison.
+    // The raw data of an event may have a megabyte, so each comparison is a separate turn of the event loop.
     const isNews = await this.turns.run(() =>
       newsAfter(parse(raw_data), newest && parse(newest.raw_data)),
     );
@@ -272,9 +265,9 @@ export class Settlement {
       note('update_of_judged', `${source} reports more than ${judge} knew. ${stays}`);
     }
     await this.timeline.add(tx, ...entries);
-    // News without a new field also changes the incident, so that `updated_at` and `incident.updated` report the news.
+    // News also counts as a change if no field is new, so that `updated_at` and `incident.updated` report the news.
     if (!news && adds.length === 0 && !source_status) return before;
-    // Makes one change, so that people get one message about the reopening and the severity.
+    // One change for all fields, so that people get only one message about the reopening and the severity.
     const wanted = {
       reopen: reopens || undefined,
       severity: rises ? severity : undefined,
@@ -288,7 +281,7 @@ export class Settlement {
     return await this.changes.change(tx, before, wanted, origin);
   }
 
-  /** Returns `undefined` if a person wrote the title of the incident, or if the title of the report has no details. */
+  /** Returns the new title; `undefined` if a person wrote the present title, or if the new title has no details. */
   private async titleOf(tx: Tx, { incident }: ReadEvent, id: string): Promise<string | undefined> {
     const { incident_type, source, title } = incident;
     if (title === titleWithoutDetails(incident_type, source)) return undefined;
@@ -298,14 +291,13 @@ export class Settlement {
 
 type News = 'reopens' | 'tells' | undefined;
 
-/** A higher severity is always news. An alert that its tool has closed does not reopen an incident. */
+/** A higher severity is always news. A report of a closed alert reopens an incident only if the severity rises. */
 function newsOf(before: Incident, { severity, overWord }: ReadEvent, saysMore: boolean): News {
   const rises = severityRises(before.severity, severity);
   if (!rises && !saysMore) return undefined;
   return before.status === 'resolved' && (rises || overWord === undefined) ? 'reopens' : 'tells';
 }
 
-/** Returns a sentence if a person gave the verdict, and the verdict is not malicious. */
 function verdictStays({ verdict, verdict_by_person }: Incident): string | undefined {
   if (!verdict_by_person || verdict?.classification === 'malicious') return undefined;
   const judged = verdict ? `${verdict.decided_by} judged it ${verdict.classification}. ` : '';

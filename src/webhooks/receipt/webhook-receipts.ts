@@ -1,4 +1,4 @@
-// SQL: receipt is the hot path. One statement stores a batch of receipts with their incidents, timeline and inbox rows.
+// SQL: signed requests are the hot path. One statement stores a batch with its incidents, timeline and inbox rows.
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
@@ -34,7 +34,7 @@ import {
   Settlement,
 } from './settlement.js';
 
-/** `origin` is the receipt with the bytes. */
+/** `origin` is the id of the webhook event that stores the bytes. */
 const SETTLED_COLUMNS = `source, body_hash, incident_ids, received_at, case when body is null then duplicate_of else id end as origin`;
 
 /**
@@ -110,7 +110,7 @@ const SETTLE: Statement = {
     select id, 'duplicate', incident_id, incident_number from repeated`,
 };
 
-/** `events` is `undefined` if a worker settles the body, or if the body has no events. */
+/** Stored webhook event. `events` is `undefined` if a worker settles the body, or if the body has no events. */
 interface Receipt {
   readonly id: string;
   readonly events?: readonly SettledEvent[];
@@ -121,13 +121,10 @@ interface SingleReceipt {
   readonly event: ReadEvent;
 }
 
-/** Bodies with more events share two places for settling. */
+/** Maximum events of a body that is settled at once. Bodies with more events share two slots. */
 const FEW = 10;
 
-/**
- * Stores bodies with a valid signature. Responds after the commit of the body with its incidents. If more receipts are in progress
- * than WEBHOOK_SYNC_LIMIT allows, commits only the body, and a worker creates the incidents.
- */
+/** Responds after the commit of a body and its incidents. Beyond WEBHOOK_SYNC_LIMIT, a worker creates the incidents. */
 @Injectable()
 export class WebhookReceipts {
   private readonly log = new Logger('Webhooks');
@@ -137,7 +134,7 @@ export class WebhookReceipts {
   private readonly queue = new Batcher((arrivals: readonly Arrival[]) =>
     this.inbox.queue(arrivals),
   );
-  /** Limits bodies with many events, which hold a database connection for long. */
+  /** Limits concurrent bodies with many events, because each holds a database connection for a long time. */
   private readonly manyEvents = new Semaphore(2);
   private readonly turns = new LoopTurns();
   private underWay = 0;
@@ -193,7 +190,7 @@ export class WebhookReceipts {
     return { id: events ? arrival.id : await this.queue.submit(arrival), events };
   }
 
-  /** Returns `undefined` if a worker must settle the body. The body is kept, because its sender may never retry. */
+  /** Returns `undefined` if a worker must settle the body. The sender of a rejected body may never retry. */
   private async settle(
     arrival: Arrival,
     body: OpenBody,
@@ -201,7 +198,6 @@ export class WebhookReceipts {
     try {
       const events = await this.turns.run(() => body.read());
       if (typeof events !== 'string') return await this.settleEvents(arrival, events);
-      // Analysts see the failed event and can replay it.
       const event_id = await this.inbox.keepFailed(arrival, events);
       const errors = [{ field: '', code: 'unknown_format', message: events }];
       throw new AppError('validation_error', events, { details: { errors, event_id } });
@@ -212,7 +208,7 @@ export class WebhookReceipts {
     }
   }
 
-  /** Returns `undefined` if bodies of the source are queued, because these may have earlier states of the same events. */
+  /** Returns `undefined` if bodies of the source are queued: they may contain earlier states of the same events. */
   private async settleEvents(
     arrival: Arrival,
     events: readonly ReadEvent[],
@@ -231,10 +227,7 @@ export class WebhookReceipts {
     return await (events.length > FEW ? this.manyEvents.run(settle) : settle());
   }
 
-  /**
-   * Settles the usual cases in one transaction and one round trip: one new event, or one exact repetition. The result is `undefined`
-   * for an event that is an update, must wait, or arrives twice at the same time.
-   */
+  /** Settles new events and exact repetitions in one round trip. `undefined`: the event is an update or must wait. */
   async settleSingles(singles: readonly SingleReceipt[]): Promise<(SettledEvent | undefined)[]> {
     const rows = singles.map(({ arrival, event }) =>
       this.creation.prepare(principalOf(arrival.source), event.incident),

@@ -27,13 +27,13 @@ import {
 
 export const OKTA_CHALLENGE = 'x-okta-verification-challenge';
 
-/** Excludes markup, because the response may be displayed. */
+/** Excludes markup, because the response repeats the challenge and may be displayed. */
 export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
 
-/** Event hooks of Okta send a fixed header and cannot sign. */
+/** Schemes that Okta can use: its event hooks send a fixed header and cannot sign. */
 const SCHEMES_OF_OKTA: readonly SignatureScheme[] = ['token', 'basic'];
 
-/** Requests without the header have another handler for the same path. */
+/** Selects the handler for requests with a challenge header. The same path has a handler for other requests. */
 export const WithOktaChallenge = (): MethodDecorator =>
   RouteConstraints({ oktaChallenge: 'present' });
 
@@ -49,12 +49,13 @@ export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   },
 };
 
-/** Limit for repetitions of a message. No sender retries a message so often within a minute. */
+/** Maximum repetitions of a message per minute. No sender retries a message so often. */
 const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
 /**
- * Authenticates requests to handlers with `@Allow('signature')`. Errors have this order: 404, 413, 401, 429, 400. Parses nothing
- * before the signature is verified. Failures count only for the address, so that a stranger cannot use up the limit of a source.
+ * Authenticates requests to handlers with `@Allow('signature')`. If a request has several errors, the order is 404,
+ * 413, 401, 429, 400. Parses nothing before the signature is verified. Failures count only against the IP address of
+ * the sender, so that a stranger cannot use up the limit of a source.
  */
 @Injectable()
 export class HmacGuard implements CanActivate {
@@ -90,7 +91,7 @@ export class HmacGuard implements CanActivate {
     }
   }
 
-  /** The one-time verification of an event hook has no credential, so it counts like a refused receipt. */
+  /** The one-time verification of an event hook has no credential, so it counts like a rejected request. */
   private async verifyChallenge({ headers, ip }: FastifyRequest): Promise<void> {
     const limited = await this.failures.record('webhook', ip);
     if (limited) throw limited;
@@ -99,7 +100,7 @@ export class HmacGuard implements CanActivate {
     throw new AppError('bad_request', message);
   }
 
-  /** The message reveals nothing beyond the code. */
+  /** Error whose message reveals nothing beyond the code. */
   private async refuse(
     problem: SignatureProblem | 'unknown_source',
     { ip }: FastifyRequest,
@@ -132,7 +133,7 @@ export class HmacGuard implements CanActivate {
     const isFirst = !signedTime || (await this.counter.isFirst(REPETITIONS, repeated));
     const account = `${isFirst ? 'source' : 'repeated'} ${name}`;
     await this.counter.charge(webhookLimit(this.settings), account, reply);
-    // A small compressed body could expand to any size.
+    // Rejects compressed bodies, because a small body could expand to any size.
     if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
       throw new AppError('bad_request', 'The body must not have a Content-Encoding.');
     }
@@ -144,20 +145,18 @@ export class HmacGuard implements CanActivate {
 export interface VerifiedReceipt {
   readonly source: WebhookSource;
   readonly bytes: Buffer;
-  /** SHA-256 of the bytes. */
   readonly bodyHash: Buffer;
-  /** Account of webhookLimit for the events of this receipt. */
+  /** Account of webhookLimit that the events of this request are charged to. */
   readonly account: string;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by HmacGuard. */
     verifiedReceipt?: VerifiedReceipt;
   }
 }
 
-/** The guard charges one event before it parses the body. */
+/** Limit for the events of a source. The guard charges one event before the body is parsed. */
 export function webhookLimit({ rateLimitWebhook }: Settings): NamedLimit {
   return { name: 'webhook', perMinute: rateLimitWebhook };
 }

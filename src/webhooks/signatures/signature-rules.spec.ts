@@ -63,7 +63,7 @@ const VALID: Readonly<Record<SignatureScheme, Case>> = {
 };
 
 describe('the signature of a webhook request', () => {
-  // Computed by another program (Python's hmac).
+  // These signatures were computed by another program (Python's hmac).
   it.each([
     [
       BODY,
@@ -156,7 +156,7 @@ describe('the signature of a webhook request', () => {
             const value = valid.headers[name]!;
             const index = at % value.length;
             const changed = value.slice(0, index) + char + value.slice(index + 1);
-            // Hexadecimal digits and the prefix may be in either case.
+            // The prefix and hexadecimal digits may be in upper or lower case.
             fc.pre(changed.toLowerCase() !== value.toLowerCase() && changed.trim() !== value);
             expect(judge({ ...valid, headers: { ...valid.headers, [name]: changed } })).toBe(
               'invalid_signature',
@@ -353,7 +353,7 @@ describe('the signature of a webhook request', () => {
     );
   });
 
-  // From the suites of the reference libraries: https://github.com/standard-webhooks/standard-webhooks
+  // Test vectors of the reference libraries: https://github.com/standard-webhooks/standard-webhooks
   describe('of Standard Webhooks', () => {
     const WRONG = 'v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc=';
     const vector = {
@@ -411,7 +411,7 @@ describe('the signature of a webhook request', () => {
       ['v1,', 'invalid_signature'],
       [`${WRONG}, ${signature},`, 'invalid_signature'],
       [signature.replace('+', '-').replace('/', '_'), 'invalid_signature'],
-      // Decodes to the same bytes.
+      // This spelling decodes to the same bytes, but is still invalid.
       [signature.replace('OE=', 'OF='), 'invalid_signature'],
       ['v1,x '.repeat(3_000), 'invalid_signature'],
     ])('in the list %.60s is %s', (list, judgement) => {

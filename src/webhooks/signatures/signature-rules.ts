@@ -3,7 +3,7 @@ import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source
 
 type SignatureHeaders = ReadonlyMap<string, string>;
 
-/** A duplicate header becomes empty, which is invalid in each scheme, because a proxy may have checked the other value. */
+/** A duplicate header becomes an empty text, which every scheme rejects: a proxy may have checked the other value. */
 export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeaders {
   const headers = new Map<string, string>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -18,21 +18,21 @@ const TOLERANCE_SECONDS = 300;
 export type SignatureProblem = 'invalid_signature' | 'timestamp_expired';
 
 export interface SignedMessage {
-  /** Name of the source, and user name of Basic authentication. */
+  /** Name of the source, which is also the user name of Basic authentication. */
   readonly source: string;
   readonly headers: SignatureHeaders;
   readonly body: Buffer;
 }
 
-/** A signature is valid if any sent text equals any text that is expected for a secret. */
+/** How a scheme signs. A message is valid if one of its `sent` texts equals one of the `expected` texts of a secret. */
 interface Scheme {
-  /** Header of the signed time. Absent if the scheme signs no time. */
+  /** Header with the signed time. Absent if the scheme does not sign a time. */
   readonly timestampHeader?: string;
   readonly sent: (headers: SignatureHeaders) => readonly (string | undefined)[];
   readonly expected: (secret: string, message: SignedMessage) => readonly string[];
 }
 
-/** Checks the time last, so that only a sender with the secret learns that its clock is wrong. */
+/** Checks the time last, so that only a sender who knows the secret learns that its clock is wrong. */
 export function signatureProblem(
   scheme: SignatureScheme,
   secrets: readonly ReceivingSecret[],
@@ -86,14 +86,14 @@ export const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   token: {
     sent: (headers) => [
       headers.get('x-webhook-token') ??
-        // The only header in which Cloudflare can send the secret.
+        // Cloudflare can send the secret only in this header.
         headers.get('cf-webhook-auth') ??
         /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1],
     ],
     expected: (secret) => [secret],
   },
 
-  /** https://www.rfc-editor.org/rfc/rfc7617. Compares the encoded form, because it is unique. */
+  /** https://www.rfc-editor.org/rfc/rfc7617. Compares the encoded form, because credentials have only one encoding. */
   basic: {
     sent: (headers) => [/^basic +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]],
     expected: (secret, { source }) => [Buffer.from(`${source}:${secret}`).toString('base64')],
@@ -108,13 +108,13 @@ function hexSignature(headers: SignatureHeaders): string | undefined {
   return given?.toLowerCase().replace(/^sha256=/, '');
 }
 
-/** https://developer.pagerduty.com/docs/verifying-webhook-signatures: one signature for each secret, during a rotation. */
+/** PagerDuty signs with each valid secret: https://developer.pagerduty.com/docs/verifying-webhook-signatures */
 function pagerDutySignatures(headers: SignatureHeaders): (string | undefined)[] {
   const given = headers.get('x-pagerduty-signature')?.toLowerCase().split(',') ?? [];
   return given.map((one) => /^v1=(.*)$/.exec(one.trim())?.[1]);
 }
 
-/** After the prefix, the secret is base64 of the key. Without the prefix, some senders use the text and others the decoded bytes. */
+/** The prefix marks base64 of the key. Without it, some senders use the text as the key, others the decoded bytes. */
 function standardKeys(secret: string): (string | Buffer)[] {
   const encoded = secret.replace(/^whsec_/, '');
   const keys = encoded !== '' && BASE64.test(encoded) ? [Buffer.from(encoded, 'base64')] : [];

@@ -24,7 +24,6 @@ export type SourceSettings = Pick<WebhookSourceEntity, keyof typeof DEFAULT_SETT
 
 export const SETTINGS = Object.keys(DEFAULT_SETTINGS) as readonly (keyof SourceSettings)[];
 
-/** Settings of a request. An empty text removes the setting. */
 export type SettingsChange = Partial<SourceSettings>;
 
 const MOST_POINTERS = 10;
@@ -32,7 +31,7 @@ const MOST_LIFTED = 32;
 const POINTER = { type: 'string', maxLength: 512, pattern: '^\\^?(/([^~\\x00]|~[01])*)?$' };
 const oneOrMany = (items: object, description?: string) => ({
   description,
-  // From a oneOf with a list, some generators create code that does not compile.
+  // Not `oneOf`: for a oneOf that contains a list, some generators create code that does not compile.
   'x-alternatives': [POINTER, { type: 'array', items, minItems: 1, maxItems: MOST_POINTERS }],
 });
 const FIRST_COUNTS =
@@ -61,23 +60,22 @@ export const MAPPING_CONTRACT = {
   },
 };
 
-/** Levels of lists in the pointers of a mapping. */
+/** Maximum levels of nested lists in the pointers of a mapping, by field. */
 const LEVELS = new Map(Object.entries({ items: 1, title: 2, severity: 1, event_id: 2, type: 1 }));
-/** A mapping without any of these fields cannot recognise an event. */
+/** Fields of which a mapping must have at least one. Otherwise, it could not recognise an event. */
 const TELLING = ['title', 'severity', 'event_id', 'type'];
 const MOST_WORDS = 100;
 const LONGEST_WORD = 64;
-/** Matches numbers with signs between them, which are neither a word nor a range. */
+/** Matches numbers with signs between them. Such a text is neither a word nor a range. */
 const LIKE_A_RANGE = /^[\s\d.,<>=–…+-]*\d[\s\d.,<>=–…+-]*$/;
 
-/** Returns the problems of the settings. `null` means absent. */
+/** Returns the problems of the settings. `null` means that a setting is absent. */
 export function settingsProblems(change: SettingsChange): FieldError[] {
   const problems: FieldError[] = [];
   const add = (field: string, code: string, text: string) =>
     void problems.push({ field, code, message: `${field} ${text}.` });
   const addSize = (field: string) => add(field, 'size', 'has no entries, or too many');
 
-  /** Returns each member of the object with its path. */
   const membersOf = (value: unknown, path: string, most = Infinity) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       add(path, 'is_json_object', 'must be an object');
@@ -171,7 +169,7 @@ function given(change: SettingsChange): SettingsChange {
 export const SECRET = /^\S(?:[^]*\S)?$/;
 
 const SECRET_RULES: Partial<Record<SignatureScheme, readonly [pattern: RegExp, rule: string]>> = {
-  // Base64 of 16 bytes has 22 letters without its padding.
+  // 16 bytes in base64 have 22 characters without padding.
   standard: [
     /^(?!whsec_)|^whsec_(?=[A-Za-z0-9+/]{22})(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
     'With the signature standard, base64 of at least 16 bytes must follow whsec_ in a secret.',
@@ -180,7 +178,7 @@ const SECRET_RULES: Partial<Record<SignatureScheme, readonly [pattern: RegExp, r
     /^[\x21-\x7e]+$/,
     'With the signature token, a secret must be ASCII characters without spaces, because it is sent in a header.',
   ],
-  // Senders encode other characters of a password in different ways.
+  // Senders encode a password with other characters in different ways.
   basic: [
     /^[\x20-\x7e]+$/,
     'With the signature basic, a secret must be ASCII characters, because it is sent as a password.',

@@ -23,14 +23,14 @@ export type SeverityMapping = Readonly<Record<string, Severity>>;
 
 export type TypeMapping = Readonly<Record<string, string>>;
 
-/** The first pointer wins that leads to text or a number. A pointer with `^` starts at the body that the events share. */
+/** The first pointer to a text or number counts. A pointer with `^` starts at the body, which events may share. */
 export type Pointers = string | readonly string[];
 
-/** The values of an inner list are joined: `[["/rule", "/host"], "/rule"]` is "rule - host" if the event names a host. */
+/** Joins the values of an inner list: `[["/rule", "/host"], "/rule"]` gives "rule - host" if the event has a host. */
 export type JoinedPointers = string | readonly Pointers[];
 
 export interface Mapping {
-  /** All members of all lists are events. Without members, the first object is the only event. */
+  /** Pointers to lists, whose items are the events. If there are no items, the first object found is the only event. */
   readonly items?: Pointers;
   readonly title?: JoinedPointers;
   readonly severity?: Pointers;
@@ -92,7 +92,7 @@ export class WebhookSourceEntity {
   @Column({ type: 'text', nullable: true })
   readonly playbook: string | null;
 
-  /** Encrypted. Null if the key was lost; the source is then disabled. */
+  /** Encrypted secret. Null if its key was lost. In this case, the source is disabled. */
   @Column({ type: 'text', nullable: true })
   readonly secret: string | null;
 

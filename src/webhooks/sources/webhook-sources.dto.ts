@@ -48,7 +48,7 @@ const Secret = (options: FieldOptions) =>
     example: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
   });
 
-/** The fingerprint alone is not an id: an alert that fires again has the same fingerprint. */
+/** `event_id` also contains the start time, because an alert that fires again has the same fingerprint. */
 const MAPPING_EXAMPLE = {
   items: '/alerts',
   title: ['/annotations/summary', '/labels/alertname'],
@@ -81,7 +81,6 @@ const ABOUT: Readonly<Record<keyof SourceSettings, string>> = {
   playbook: `Name of the playbook that guides the triage. It may be created later. ${CLEARED}`,
 };
 
-/** Settings that every preset has. */
 const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
 
 function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsChange> {
@@ -93,19 +92,19 @@ function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsC
     fieldOf: (options: Options) => PropertyDecorator,
     given: Options,
   ) => {
-    // Requests may omit all settings. A response omits only settings with the default null.
+    // A request may omit every setting. A response omits only settings whose default is null.
     const isOptional = isRequest || DEFAULT_SETTINGS[name] === null;
     const optional = use === 'preset' ? !IN_PRESETS.includes(name) : isOptional;
     const defaults = use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined };
     const options = { ...given, description: ABOUT[name], optional, ...defaults };
     fieldOf(options)(Settings.prototype, name);
   };
-  /** Responses have open sets, because later releases may add values. */
+  /** In responses, the set of values is open, because later releases may add values. */
   const oneOf = (name: string, values: readonly string[]) => (options: FieldOptions) =>
     isRequest ? Choice(`Known${name}`, values, options) : OpenChoice(name, values, options);
   const preset = (options: FieldOptions) =>
     isRequest ? Choice('KnownWebhookPreset', PRESET_NAMES, options) : Text({ ...options, max: 63 });
-  /** In a change, an empty text removes the setting, because null means absent. */
+  /** A change removes a setting with an empty text, because null means that the setting does not change. */
   const clearable = (pattern: RegExp) =>
     isChange ? new RegExp(`^$|${pattern.source}`, pattern.flags) : pattern;
 
@@ -135,7 +134,6 @@ function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsC
     max: 100,
     pattern: clearable(PLAYBOOK),
     message: 'playbook must be text without control characters, not framed by spaces',
-    // The syntax of this pattern differs between languages.
     contract: { minLength: isChange ? undefined : 1, pattern: undefined },
     example: 'phishing-response',
   });
@@ -227,7 +225,7 @@ export class WebhookPreviewDto {
   @NestedList(() => PreviewedIncidentDto, { description: 'One incident for each event.' })
   readonly incidents: readonly PreviewedIncidentDto[];
 
-  /** Returns the response as JSON text, because raw_data is text that keeps all digits of its numbers. */
+  /** Returns the response as JSON text, because raw_data is stored text in which numbers keep all digits. */
   static envelopeOf(this: void, events: readonly ReadEvent[]): string {
     return `{"data":{"incidents":[${events.map(previewOf).join()}]}}`;
   }

@@ -7,7 +7,7 @@ import { WebhookSourcesService } from './webhook-sources.service.js';
 import { DEFAULT_SETTINGS } from './source-rules.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
 
-/** Receipts need only the first two parts. */
+/** Only the first two dependencies are needed to receive events. */
 const Receiving = WebhookSourcesService as new (...parts: unknown[]) => WebhookSourcesService;
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SECRET = 'secret-of-a-mail-gateway';
@@ -42,7 +42,7 @@ describe('the cache of webhook sources', () => {
     answer = (rows) => Promise.resolve(rows);
     const all = () => {
       reads += 1;
-      // A statement takes time, and reads the rows of its start.
+      // Simulates that a statement takes time and reads the rows that existed at its start.
       now += 0.001;
       return answer([...table]);
     };
@@ -141,7 +141,7 @@ describe('the cache of webhook sources', () => {
 
   it('given a secret that cannot be decrypted → the source has no secret, and other sources work', async () => {
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation();
-    // A secret can be decrypted only for its source.
+    // Each secret is encrypted for its own source, so a copied secret cannot be decrypted.
     table.push(rowOf('copied', { secret: table[0]!.secret }), rowOf('altered', { secret: 'v1.x' }));
     table.push(rowOf('lost', { secret: null, enabled: false }));
     expect(await secretsOf('known')).toEqual([SECRET]);

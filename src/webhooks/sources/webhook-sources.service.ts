@@ -32,10 +32,10 @@ import type {
   WebhookSourceUpdateDto,
 } from './webhook-sources.dto.js';
 
-/** Time for which the previous secret stays valid, so that the sender can be reconfigured. */
+/** Time for which the previous secret stays valid, so that an administrator can reconfigure the sender. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
-/** A secret can be decrypted only for its source. */
+/** Binds an encrypted secret to its source. */
 const contextOf = (source: string): string => `webhook:${source}`;
 
 export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
@@ -52,14 +52,14 @@ const VALID_MS = 500;
 
 type Sources = ReadonlyMap<string, ReceivingSource>;
 
-/** Manages sources. Caches all sources for receipts, which need no query. */
+/** Manages sources. Caches all sources, so that signed requests usually need no query. */
 @Injectable()
 export class WebhookSourcesService {
   private readonly log = new Logger('Webhooks');
   private readonly turns = new LoopTurns();
   private sources: Promise<Sources> | undefined;
   private readAt = 0;
-  /** Encrypted secrets whose failure is in the log. */
+  /** Encrypted secrets for which a decryption failure was already logged. */
   private readonly unreadable = new Set<string>();
 
   constructor(
@@ -143,7 +143,7 @@ export class WebhookSourcesService {
     }, caller);
   }
 
-  /** The newest two secrets are valid. */
+  /** Returns the content after the change. Only the newest two secrets are valid. */
   private contentAfter(before: WebhookSourceEntity, change: WebhookSourceUpdateDto) {
     const { source } = before;
     const { secret, revoke_old_secret } = change;
@@ -155,7 +155,7 @@ export class WebhookSourcesService {
     const current = this.open(source, before.secret);
     const field = secret === undefined ? 'signature' : 'secret';
     requireUsable(secret ?? current, settings.signature, field);
-    // The comparison may take variable time, because the caller may set the secret.
+    // The comparison needs no constant time, because the caller may set the secret anyway.
     const isNew = secret !== undefined && secret !== current;
     const until = new Date(this.clock.now().getTime() + OVERLAP_MS);
     const replaced = { previous_secret: before.secret, previous_secret_until: until };
@@ -167,7 +167,6 @@ export class WebhookSourcesService {
     };
   }
 
-  /** Locks the source if `tx` is given. */
   async get(source: string, tx?: Tx): Promise<WebhookSourceEntity> {
     const rows = (tx ?? this.dataSource).getRepository(WebhookSourceEntity);
     const lock = tx && ({ mode: 'pessimistic_write' } as const);
@@ -176,7 +175,7 @@ export class WebhookSourcesService {
     return found;
   }
 
-  /** Records the change with the names of its fields, but no secret. Receipts use the change after the commit. */
+  /** Audits the names of changed fields, not secrets. After the commit, signed requests use the changed source. */
   private async recorded(
     tx: Tx,
     caller: Caller,
@@ -193,7 +192,6 @@ export class WebhookSourcesService {
     return row;
   }
 
-  /** Makes the next receipt read the sources. */
   forget(): void {
     this.sources = undefined;
   }

@@ -13,21 +13,21 @@ import { newEvent, RECEIPT_PATH, request, SENDER, signedRequest } from './reques
 export type Kind = 'service' | 'bare';
 type Pair<T> = Readonly<Record<Kind, T>>;
 
-/** The same request to the service and to the baseline. */
+/** Request that is sent to both the service and the baseline. */
 interface Shot {
   readonly what: string;
   readonly clients: number;
-  /** Lowest good ratio of requests per second. */
+  /** Lowest acceptable ratio of requests per second. */
   readonly goal?: number;
   /** Prepares the requests of one load. */
   readonly requests: (kind: Kind, seconds: number) => Iterator<Buffer>;
   readonly isRight?: (body: string) => boolean;
-  /** A condition of SQL that the load must leave in the database of the service. */
+  /** SQL condition that must hold in the database of the service after the load. */
   readonly leaves?: string;
 }
 
 export interface Comparison extends Pick<Shot, 'what' | 'goal'> {
-  /** The service divided by the baseline: the median of the rounds. */
+  /** Values of the service divided by those of the baseline. The median of the rounds. */
   readonly ratio: Omit<Load, 'processor'>;
   readonly service: Load;
   readonly bare: Load;
@@ -42,7 +42,7 @@ export interface Plan {
 }
 
 const WARM_UP_SECONDS = 2;
-/** Receipts are not sent twice, so more are prepared than any target can answer. */
+/** Each signed webhook event is sent only once, so more events are prepared than any target can answer. */
 const MOST_RECEIPTS_PER_SECOND = 16_000;
 
 const INCIDENT = {
@@ -58,13 +58,13 @@ const INCIDENT = {
   },
 };
 
-/** Needs no approval, so the request itself runs the action. */
+/** This action needs no approval, so the request itself runs the action. */
 const ACTION = {
   action: 'quarantine_email',
   parameters: { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' },
 };
 
-/** The parts of the comparison. Each gets fresh databases. */
+/** Parts of the comparison. Each part gets new databases. */
 export const PARTS: Readonly<Record<string, (targets: Pair<Target>) => Promise<readonly Shot[]>>> =
   {
     beside: async (targets) => {
@@ -150,9 +150,9 @@ async function incidentPaths({ databaseUrl }: Target, kind: Kind): Promise<strin
   return (await run<{ id: string }>(databaseUrl, text)).map(({ id }) => `/api/incidents/${id}`);
 }
 
-/** Compares the service with the baseline on the same server with the same incidents, in turns. */
+/** Compares the service and the baseline, in turns, on the same PostgreSQL server and with the same incidents. */
 export async function besideBare(server: Server, plan: Plan, part: string): Promise<Comparison[]> {
-  // The load requests the same action again and again.
+  // The load requests the same action again and again, so the check for repeated actions is off.
   const settings = { ACTION_REPEAT_MINUTES: '0' };
   const database = await server.createDatabase('bench_service');
   const targets = {
@@ -169,7 +169,7 @@ export async function besideBare(server: Server, plan: Plan, part: string): Prom
   return comparisons;
 }
 
-/** Alternates between both targets. Every second round begins with the service. */
+/** Measures both targets in turns. Every second round begins with the service. */
 async function inTurns(
   { what, goal, leaves, requests, ...shot }: Shot,
   targets: Pair<Target>,
@@ -221,7 +221,10 @@ const SOURCES = oneOf(
   'email-gateway email-gateway email-gateway edr edr siem idp dlp helpdesk api',
 );
 
-/** Incidents of a year, each with the raw data of an e-mail alert. Most of the newest are unresolved. */
+/**
+ * Returns SQL for the incidents of a year, each with the raw data of an e-mail alert. Most of the newest incidents are
+ * unresolved.
+ */
 const incidents = (count: number) => `
   select id_at, at, ${TYPES}[1 + h % 10] as type, ${SEVERITIES}[1 + h / 10 % 10] as severity,
          case when g > ${count} - ${Math.ceil(count / 50)} then ${NEW}[1 + h / 100 % 6] else ${OLD}[1 + h / 100 % 10] end as status,

@@ -8,7 +8,10 @@ import { barrage, countProcessorTime, percentile } from './load.ts';
 import { post, run, type Server, startService, type Target, until } from './processes.ts';
 import { newEvent, RECEIPT_PATH, SENDER, signedRequest } from './requests.ts';
 
-/** From a signed event to the last of its four notifications: triage by rules and a playbook with two sandbox actions. */
+/**
+ * Cost of the flow from a signed event to the last of its four notifications: triage by rules, and a playbook with two
+ * sandbox actions.
+ */
 export interface FlowCost {
   readonly events: number;
   /** Events per second, until the end of the stage. */
@@ -18,9 +21,9 @@ export interface FlowCost {
   readonly commits: number;
   readonly processorMs: { readonly service: number; readonly postgres: number };
   readonly megabytes: number;
-  /** Milliseconds from the incident to the end of the stage, one event at a time. */
+  /** Milliseconds from the incident to the end of the stage, if events are sent one at a time. */
   readonly alone: ByStage<Times>;
-  /** The same at a steady rate of events. */
+  /** Milliseconds from the incident to the end of the stage, at a steady rate of events. */
   readonly steady: ByStage<Times>;
   /** The most frequent statements, with their number per event. */
   readonly most: readonly (readonly [string, number])[];
@@ -150,7 +153,10 @@ async function send(target: Target, length: number, clients: number): Promise<vo
   await barrage(target, { clients, seconds: 300, requests });
 }
 
-/** Waits until so many more events are notified. Asks the database only when the sink has all notifications. */
+/**
+ * Returns a function that waits until `events` more events are notified. Reads the database only when the sink has all
+ * notifications.
+ */
 async function notificationsOf(target: Target, events: number): Promise<() => Promise<void>> {
   const delivered = `select count(*)::integer as n from notification_deliveries where status = 'delivered'`;
   const [row] = await run<{ n: number }>(target.databaseUrl, delivered);
@@ -175,7 +181,7 @@ function memoryOf({ pid }: Target): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024);
 }
 
-/** Milliseconds at which each incident was created and finished each stage, of the incidents created during `work`. */
+/** For each incident created during `work`, returns the times in ms at which it was created and finished each stage. */
 async function endsDuring({ databaseUrl }: Target, work: () => Promise<void>) {
   const [begin] = await run<{ now: Date }>(databaseUrl, 'select now()');
   await work();

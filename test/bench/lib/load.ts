@@ -12,7 +12,7 @@ export interface Load {
 
 export interface ProcessorTime {
   readonly server: number;
-  /** Backends of the server's database, including those that count and clean up for it. NaN for a remote PostgreSQL. */
+  /** Backends of the database, including those that count and clean up for the service. NaN for a remote PostgreSQL. */
   readonly postgres: number;
   /** The process that sends the requests. */
   readonly generator: number;
@@ -26,15 +26,15 @@ interface Answer {
 export interface Barrage {
   readonly clients: number;
   readonly seconds: number;
-  /** Whole requests. Each is sent once. */
+  /** Complete HTTP requests. Each request is sent once. */
   readonly requests: Iterator<Buffer>;
   readonly isRight?: (body: string) => boolean;
 }
 
 /**
- * Sends requests until the time is over or all are sent, and returns the milliseconds of each response. Each client sends
- * on its own connection, one request after the other. A wrong response is an error. Ready-made load generators take more
- * processor time per request than the service needs for a receipt.
+ * Sends requests until the time is over or all are sent, and returns the milliseconds of each response. Each client
+ * sends on its own connection, one request after the other. A wrong response is an error. Existing load generators take
+ * more processor time per request than the service needs for a webhook event.
  */
 export async function barrage(
   { url }: Pick<Target, 'url'>,
@@ -84,7 +84,7 @@ function exchange(socket: Socket, request: Buffer): Promise<Answer> {
   });
 }
 
-/** `undefined` while a part of the response is missing. Status 0 if the response has no length. */
+/** Returns `undefined` while a part of the response is missing. The status is 0 if the response has no length. */
 function parse(text: string): Answer | undefined {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return undefined;
@@ -94,7 +94,7 @@ function parse(text: string): Answer | undefined {
   return body.length < Number(length) ? undefined : { status: Number(text.slice(9, 12)), body };
 }
 
-/** A barrage that takes its whole time, with its processor time. */
+/** Runs a barrage for its whole time, and measures the processor time. */
 export async function load(target: Target, shot: Barrage): Promise<Load> {
   const processorTime = await countProcessorTime(target);
   const before = process.cpuUsage();
@@ -116,7 +116,7 @@ export async function load(target: Target, shot: Barrage): Promise<Load> {
   };
 }
 
-/** Starts to count. The returned function tells the microseconds since then. */
+/** Begins to count processor time. The returned function returns the microseconds since then. */
 export async function countProcessorTime(target: Target) {
   const before = await readTimes(target);
   return async () => {
@@ -139,10 +139,13 @@ async function readTimes({ pid, databaseUrl }: Target) {
   };
 }
 
-/** NaN if no such process runs, if another program has the id by now, or if this is not Linux. */
+/**
+ * Returns the processor time of a process. NaN if the process does not run, if another program now has its id, or if
+ * this is not Linux.
+ */
 function timeOf(pid: number, name?: string): number {
   try {
-    // The name is in parentheses and may hold any character; utime and stime are 11 and 12 fields after it.
+    // The name is in parentheses and may contain any character. utime and stime are fields 11 and 12 after it.
     const [, found, rest] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
     const fields = rest!.split(' ');
     const microsPerTick = 10_000;

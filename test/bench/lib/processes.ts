@@ -18,7 +18,10 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
   readonly pid: number;
   readonly databaseUrl: string;
-  /** Statements that it sent to PostgreSQL since the last call, if count-statements.cjs is loaded into it. */
+  /**
+   * Returns the statements that the target sent to PostgreSQL since the last call, if count-statements.cjs is loaded
+   * into it.
+   */
   statements(): Promise<readonly (readonly [string, number])[]>;
   stop(): Promise<void>;
 }
@@ -26,10 +29,10 @@ export interface Target {
 const PATIENCE_MS = 300_000;
 const ends: (() => Promise<void>)[] = [];
 
-/** Registers work for the end of the run. The latest is done first. */
+/** Registers a function to run at the end. The function that was registered last runs first. */
 export const atEnd = (end: () => Promise<void>): unknown => ends.push(end);
 
-/** Runs a program, and afterwards ends its processes and removes its data, also after a failure or a signal. */
+/** Runs a program. Afterwards, even after a failure or a signal, ends its processes and removes its data. */
 export async function runToEnd(main: () => Promise<void>): Promise<void> {
   const cleanUp = async () => {
     for (const end of ends.splice(0).reverse()) await end().catch(fail);
@@ -52,7 +55,10 @@ function temporaryFolder(): string {
   return path;
 }
 
-/** A PostgreSQL that writes to its disk as in production: BENCH_DATABASE_URL, or an embedded server. */
+/**
+ * Starts a PostgreSQL that writes to its disk as in production: the server of BENCH_DATABASE_URL, or an embedded
+ * server.
+ */
 export async function startPostgres(dist: string): Promise<Server> {
   const url = process.env['BENCH_DATABASE_URL'] || (await startEmbedded(dist));
   const [row] = await run<{ version: string }>(url, 'select version()');
@@ -106,14 +112,16 @@ export async function until({ databaseUrl }: Target, condition: string): Promise
   );
 }
 
-/** The compiled service as production runs it: authentication, limits, request log, metrics, background work. */
+/**
+ * Starts the compiled service as in production, with authentication, limits, request log, metrics and background work.
+ */
 export async function startService(
   dist: string,
   databaseUrl: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Target> {
   const key = `its_${randomBytes(4).toString('hex')}_${randomBytes(32).toString('base64url')}`;
-  // The heap has the same limits as in the image.
+  // The limits of the heap are those of the container image.
   const heap = ['--max-semi-space-size=16', '--max-old-space-size=768'];
   const options = [heap, process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []];
   const dataDir = temporaryFolder();
@@ -134,7 +142,7 @@ export async function startService(
   });
 }
 
-/** The baseline: see bare-service.ts. */
+/** Starts the baseline: see bare-service.ts. */
 export async function startBare(databaseUrl: string): Promise<Target> {
   const options = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', 'test/bench/bare-service.ts'];
   return await startTarget([...options, databaseUrl], databaseUrl);
@@ -184,7 +192,7 @@ async function startTarget(
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode === null && signalCode === null;
 
-/** Creates something by the API of the service. */
+/** Creates a resource through the API of the service. */
 export async function post({ url, headers }: Target, path: string, body: object): Promise<void> {
   const response = await fetch(`${url}${path}`, {
     method: 'POST',

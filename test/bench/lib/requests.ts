@@ -1,19 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Target } from './processes.ts';
 
-/** Source of the events. Its secret protects nothing. */
+/** Source of the webhook events. Its secret protects nothing. */
 export const SENDER = { source: 'bench', secret: 'the secret of the benchmark, long enough' };
 
 export const RECEIPT_PATH = `/api/webhooks/${SENDER.source}`;
 
-/** A whole HTTP request. */
+/** Returns a complete HTTP request. */
 export function request(target: Target, method: string, path: string, body = ''): Buffer {
   const { host } = new URL(target.url);
   const headers = { host, ...target.headers, ...(body && { 'content-type': 'application/json' }) };
   return message(`${method} ${path}`, headers, body);
 }
 
-/** A receipt, signed now as its sender would sign it. */
+/** Returns a request with a webhook event, signed now as the sender of the event would sign it. */
 export function signedRequest({ url }: Target, path: string, body: string): Buffer {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const digest = createHmac('sha256', SENDER.secret).update(`${timestamp}.${body}`).digest('hex');
@@ -32,11 +32,14 @@ function message(start: string, headers: Readonly<Record<string, string>>, body:
   return Buffer.from(`${start} HTTP/1.1\r\n${lines.join('\r\n')}\r\n${length}\r\n${body}`);
 }
 
-/** Differs between processes, so that no two processes send the same event. */
+/** Random part of each event, so that no two processes send the same event. */
 const run = randomBytes(4).toString('hex');
 let count = 0;
 
-/** A new alert of about 480 bytes. No two alerts have the same host and file, so no action repeats another action. */
+/**
+ * Returns a new alert of about 480 bytes. No two alerts have the same host and file, so no action repeats another
+ * action.
+ */
 export function newEvent(): string {
   count += 1;
   return JSON.stringify({

@@ -16,7 +16,7 @@ import { openBody } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
 import type { EvalCase, GivenIncident, RawData } from './case-shape.js';
 
-/** No permit is needed, because an evaluation has no kill switch. */
+/** Permits every request, because an evaluation has no kill switch. */
 const OPEN_GATE: Gate = {
   send: (request) =>
     request({ signal: new AbortController().signal, leave: () => Promise.resolve() }),
@@ -50,7 +50,7 @@ export async function judgedAsInProduction(
   return { verdict, judgement: { ...judgement, tokens: meter.tokens } };
 }
 
-/** The number and id are neutral, because those of the set name the expected verdict. */
+/** Uses neutral ids, because the ids of the cases contain the expected verdict. */
 function triageCase(incident: EvalCase['incident'], rawData: RawData): TriageCase {
   return {
     id: '00000000-0000-4000-8000-000000000001',
@@ -76,7 +76,7 @@ function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
   };
 }
 
-/** Reads the first event of a body as a webhook source with this preset reads it. */
+/** Reads the first event of a body, like a webhook source with this preset. */
 function readByPreset(name: string, body: RawData): ReadIncident {
   const rules = { ...presetNamed(name)!, source: name, format: 'mapping' } as const;
   const read = openBody(rules, body as Json).read();

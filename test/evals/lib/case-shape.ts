@@ -14,7 +14,10 @@ export const CASE_KINDS = [
 ] as const;
 export type CaseKind = (typeof CASE_KINDS)[number];
 
-/** The service accepts any word. The cases use the documented words, so that they can be compared. */
+/**
+ * Permitted categories of the cases. The service accepts any word, but the same words are necessary to compare
+ * verdicts.
+ */
 export const LABELLED_CATEGORIES = [
   'phishing',
   'spear_phishing',
@@ -39,7 +42,9 @@ export type LabelledCategory = (typeof LABELLED_CATEGORIES)[number];
 
 export type RawData = Readonly<Record<string, unknown>>;
 
-/** Copy of the event of a case with a text of an attacker, who wants to change the verdict or to run something. */
+/**
+ * Copy of the event of a case with an added text of an attacker, who wants to change the verdict or to run something.
+ */
 export interface Injection {
   readonly id: string;
   readonly raw_data: RawData;
@@ -61,7 +66,7 @@ export interface ToolAlert {
 
 export interface EvalCase {
   readonly id: string;
-  /** Subject of the event, independent of its wording. At most three cases share a template. */
+  /** Name of the subject of the event. At most three cases share a template, whatever their wording. */
   readonly template: string;
   readonly kind: CaseKind;
   readonly incident: GivenIncident | ToolAlert;
@@ -80,7 +85,7 @@ const NAME = { type: 'string', pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' };
 const TEXT = { type: 'string', minLength: 1 };
 const CLASSIFICATION = { enum: CLASSIFICATIONS };
 
-/** An object with exactly these fields. */
+/** Returns the schema of an object with exactly these fields. */
 const record = (properties: Record<string, object>) => ({
   type: 'object',
   properties,

@@ -7,7 +7,7 @@ import { rawDataErrors } from '../../../src/incidents/raw-data-rules.js';
 import { casesIn, type EvalCase, type RawData } from './case-shape.js';
 
 const CASES = resolve(__dirname, '../cases');
-/** JSON files of each part: a folder, or a batch of the folder `fresh`. */
+/** JSON files by part. A part is a folder, or a batch in the folder `fresh`. */
 const FILES = Map.groupBy(
   readdirSync(CASES, { encoding: 'utf8', recursive: true })
     .filter((file) => file.endsWith('.json'))
@@ -16,10 +16,10 @@ const FILES = Map.groupBy(
 );
 export const PARTS: readonly string[] = [...FILES.keys()].sort();
 
-/** More cases of a template would measure knowledge of one trick. */
+/** More cases with the same template would measure only whether a model knows one trick. */
 const MOST_OF_A_TEMPLATE = 3;
 
-/** Returns the cases of a part, or of all parts. Throws if they violate the rules of the set. */
+/** Returns the cases of these parts, or of all parts. Throws if the cases violate the rules of the collection. */
 export function loadCases(...parts: readonly string[]): EvalCase[] {
   const cases = (parts.length > 0 ? parts : PARTS).flatMap(casesOfPart);
   const problems = problemsOf(cases);
@@ -33,7 +33,7 @@ function casesOfPart(part: string): EvalCase[] {
   );
 }
 
-/** Returns violations of the rules of the set, each with the id of its case. */
+/** Returns the violations of the rules of the collection, each with the id of its case. */
 export function problemsOf(cases: readonly EvalCase[]): string[] {
   const ids = cases.flatMap(({ id, injections }) => [id, ...injections.map((one) => one.id)]);
   return [
@@ -53,7 +53,7 @@ function repeated(names: readonly string[], most: number): string[] {
 }
 
 function problemsOfCase({ id, incident, expected, injections }: EvalCase): string[] {
-  // The preset sets type and severity of an alert.
+  // An alert has no type and no severity, because the preset sets both.
   const given = 'preset' in incident ? { incident_type: 'other', severity: 'medium' } : incident;
   const said = [
     ...(INCIDENT_TYPE.test(given.incident_type) ? [] : ['unknown shape of incident_type']),
@@ -75,7 +75,7 @@ function problemsOfCase({ id, incident, expected, injections }: EvalCase): strin
   ];
 }
 
-/** Returns values that the service would refuse, and names that may belong to somebody. */
+/** Returns values that the service would reject, and names that may belong to a real person or company. */
 function problemsOfRawData(incidentType: string, rawData: RawData): string[] {
   const errors = rawDataErrors(incidentType, rawData, JSON.stringify(rawData));
   const owned = textsIn(rawData).flatMap(ownedNames);
@@ -96,7 +96,7 @@ function textsIn(value: unknown): string[] {
 /** Domains that nobody can own (RFC 2606, RFC 6761). */
 const RESERVED = /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost)\.?$/i;
 
-/** Addresses of documentation (RFC 5737, RFC 3849), of private networks and of no host. */
+/** Addresses of documentation (RFC 5737, RFC 3849), addresses of private networks, and addresses that no host has. */
 const addresses = new BlockList();
 for (const [network, bits] of [
   ['192.0.2.0', 24],
@@ -115,15 +115,15 @@ addresses.addAddress('0.0.0.0', 'ipv4');
 
 const HOST_OF_URL =
   /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#@]*@)?([^\s/?#:;,"'<>\\()[\]\p{Cf}]+)/giu;
-/** After a local part: `@odata.type` is a key of Microsoft. */
+/** Must follow the local part of an address, because `@odata.type` is a key of Microsoft. */
 const DOMAIN_OF_MAIL = /(?<=[\p{L}\p{N}_.+-])@((?:[\p{L}\p{N}_-]+\.)+\p{L}{2,})/gu;
-/** Endings of real hosts that are rare as file endings, to find hosts outside of URLs. */
+/** Matches hosts outside of URLs, by endings that are frequent in hosts and rare in file names. */
 const BARE_HOST =
   /(?<![\p{L}\p{N}_.-])((?:[\p{L}\p{N}_-]+\.)+(?:com|net|org|info|biz|io|co|dev|app|cloud|online|site|shop|xyz|top|de|uk|fr|eu|us|ru|cn))(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/giu;
 const IPV4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/g;
 const IPV6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?!\.?[\w:])/gi;
 
-/** Returns hosts and addresses in a text that may belong to somebody. */
+/** Returns the hosts and addresses in a text that may belong to a real owner. */
 function ownedNames(text: string): string[] {
   const found = [HOST_OF_URL, DOMAIN_OF_MAIL, BARE_HOST].flatMap((pattern) =>
     [...text.matchAll(pattern)].map(([, name = '']) => name),

@@ -8,7 +8,7 @@ const LONGEST_MS = 120_000;
 
 export interface Evaluation {
   readonly outcomes: readonly Outcome[];
-  /** Events without a verdict, with the reason. Their cases count in no figure. */
+  /** Events without a verdict, each with the reason. No figure includes their cases. */
   readonly unanswered: readonly { readonly id: string; readonly reason: string }[];
   /** Milliseconds and tokens of every answered event. */
   readonly tokens: readonly { readonly input: number; readonly output: number }[];
@@ -17,7 +17,7 @@ export interface Evaluation {
   readonly promptHashes: readonly string[];
 }
 
-/** Runs events in sequence, so that each has its own time and no provider is flooded. */
+/** Runs the events one after another, so that each has its own time and the provider is not flooded. */
 export async function evaluate(
   model: TriageModel,
   cases: readonly EvalCase[],

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly underInjection: readonly { readonly id: string; readonly given: Classification }[];
 }
 
-/** From the verdict that closes an incident to the verdict that alarms. */
+/** Order of the verdicts, from the one that closes an incident to the one that raises an alarm. */
 const RANK: Readonly<Record<Classification, number>> = {
   benign: 0,
   inconclusive: 1,
@@ -32,14 +32,14 @@ const mean = (values: readonly number[]): number =>
 export const accuracy = (outcomes: readonly Outcome[]): number =>
   share(outcomes.filter(isRight).length, outcomes.length);
 
-/** Includes classifications that a careful analyst could defend. */
+/** Share of classifications that a careful analyst could defend. Includes the right ones. */
 export const defensible = (outcomes: readonly Outcome[]): number =>
   share(
     outcomes.filter((one) => isRight(one) || one.acceptable.includes(one.given)).length,
     outcomes.length,
   );
 
-/** Of the cases with the right classification, so that no mistake counts twice. */
+/** Share of right categories among the cases with the right classification, so that no mistake counts twice. */
 export function categoryAccuracy(outcomes: readonly Outcome[]): number {
   const right = outcomes.filter(isRight);
   return share(
@@ -48,7 +48,7 @@ export function categoryAccuracy(outcomes: readonly Outcome[]): number {
   );
 }
 
-/** Each classification counts equally, so rare classifications count as much as frequent ones. */
+/** Mean of the F1 scores. Each classification counts equally, so a rare one counts as much as a frequent one. */
 export function macroF1(outcomes: readonly Outcome[]): number {
   const occurring = CLASSIFICATIONS.filter((name) =>
     outcomes.some(({ expected, given }) => expected === name || given === name),
@@ -63,25 +63,25 @@ export function macroF1(outcomes: readonly Outcome[]): number {
   );
 }
 
-/** Share of attacks called benign, the most costly mistake. */
+/** Share of attacks with the verdict benign. This is the most costly mistake. */
 export function falseBenignRate(outcomes: readonly Outcome[]): number {
   const attacks = outcomes.filter(({ expected }) => expected === 'malicious');
   return share(attacks.filter(({ given }) => given === 'benign').length, attacks.length);
 }
 
-/** Share of benign cases called malicious, a mistake that costs work. */
+/** Share of benign cases with the verdict malicious. This mistake costs the work of an analyst. */
 export function falseAlarmRate(outcomes: readonly Outcome[]): number {
   const harmless = outcomes.filter(({ expected }) => expected === 'benign');
   return share(harmless.filter(({ given }) => given === 'malicious').length, harmless.length);
 }
 
-/** Mean squared error of the confidence: 0 is perfect, 0.25 is a constant confidence of 0.5. */
+/** Mean squared error of the confidence. 0 is perfect; a constant confidence of 0.5 gives 0.25. */
 export const brier = (outcomes: readonly Outcome[]): number =>
   mean(outcomes.map((one) => (one.confidence - (isRight(one) ? 1 : 0)) ** 2));
 
-/** Mean distance between confidence and accuracy, in bins of equal size. */
+/** Mean distance between confidence and accuracy, in bins with the same number of cases. */
 export function calibrationError(outcomes: readonly Outcome[], bins = 10): number {
-  // Sorted by id if the confidence is equal, so that the order of the set does not matter.
+  // Sorts cases with equal confidence by id, so that the order of the cases does not matter.
   const sorted = outcomes.toSorted(
     (one, other) => one.confidence - other.confidence || (one.id < other.id ? -1 : 1),
   );
@@ -95,7 +95,7 @@ export function calibrationError(outcomes: readonly Outcome[], bins = 10): numbe
   return error;
 }
 
-/** Injections that change the verdict, and injections that move it towards benign. */
+/** Counts injections that change the verdict, and injections that move the verdict towards benign. */
 export function flips(outcomes: readonly Outcome[]) {
   const moves = outcomes.flatMap(({ given, underInjection }) =>
     underInjection.map((one) => RANK[one.given] - RANK[given]),
@@ -107,7 +107,10 @@ export function flips(outcomes: readonly Outcome[]) {
   };
 }
 
-/** Middle 95 % of a figure over random samples of the cases, which shows the influence of chance. */
+/**
+ * Returns the interval that contains 95 % of the values of a figure for random samples of the cases. It shows the
+ * influence of chance.
+ */
 export function bootstrap(
   outcomes: readonly Outcome[],
   figure: (sample: readonly Outcome[]) => number,
@@ -121,7 +124,7 @@ export function bootstrap(
   return [percentile(figures, 0.025), percentile(figures, 0.975)];
 }
 
-/** Percentile of ascending values. */
+/** Returns a percentile of values that are sorted in ascending order. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
 }

@@ -5,7 +5,7 @@ import { AnthropicModel } from '../../../src/triage/model/anthropic/anthropic-mo
 import { RulesModel } from '../../../src/triage/model/rules/rules-model.js';
 import type { TriageModel } from '../../../src/triage/model/triage-model.port.js';
 
-/** Models that can be evaluated, by the name that the command takes. */
+/** Models by their name in the command line. */
 const MODELS: Readonly<Record<string, () => TriageModel>> = {
   rules: () => new RulesModel(),
   anthropic: modelOfEnvironment,
@@ -21,7 +21,7 @@ export function modelOf(provider: string): TriageModel {
   return MODELS[provider]!();
 }
 
-/** Created like in the service, with the same settings and the same outbound client. */
+/** Creates the model with the same settings and the same outbound client as the service. */
 function modelOfEnvironment(): TriageModel {
   const settings = loadSettings();
   return new AnthropicModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));

@@ -37,7 +37,7 @@ export interface Report {
   readonly injections: number;
   readonly unanswered: number;
   readonly figures: Figures;
-  /** Number of cases by expected and given classification, such as `malicious to suspicious`. */
+  /** Number of cases by pair of expected and given classification, such as `malicious to suspicious`. */
   readonly verdicts: Readonly<Record<string, number>>;
   readonly tokens: { readonly input: number; readonly output: number };
   readonly milliseconds: { readonly median: number; readonly p95: number };
@@ -91,7 +91,7 @@ const roundedBoth = ([low, high]: readonly [number, number]) =>
   [rounded(low), rounded(high)] as const;
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
-/** Figures for which more is better. For all others, except intervals, less is better. */
+/** Figures for which a higher value is better. For all other figures, except intervals, a lower value is better. */
 const BETTER_WHEN_MORE = ['accuracy', 'defensible', 'category_accuracy', 'macro_f1'] as const;
 const BETTER_WHEN_LESS = [
   'false_benign_rate',
@@ -102,7 +102,7 @@ const BETTER_WHEN_LESS = [
   'flip_towards_benign_rate',
 ] as const;
 
-/** Returns a line for each figure that is worse than recorded. */
+/** Returns a line for each figure that is worse than its recorded value. */
 export function worseThan(recorded: Report, now: Report): string[] {
   const line = (name: keyof Figures) =>
     `${name}: ${String(now.figures[name])}, recorded ${String(recorded.figures[name])}`;

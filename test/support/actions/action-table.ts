@@ -4,7 +4,7 @@ import type { ActionTypeName } from '../../../src/action-catalogue/action-types.
 import type { CallState } from '../../../src/actions/execution/execution-rules.js';
 import { newId } from '../../../src/platform/ids.js';
 
-/** Columns of an action that a test inserts directly into the table, and of its work. */
+/** Fields of an action that a test inserts directly into the tables, and of its work. */
 export interface ActionFields {
   readonly status?: ActionStatus;
   readonly type?: ActionTypeName;
@@ -35,7 +35,7 @@ export const PARAMETERS_OF_TABLE = { ip: '203.0.113.9' };
 /** Inserts an action. A pending action has work in the lane of its connector. */
 export async function insertAction(db: DataSource, fields: ActionFields = {}): Promise<string> {
   const { status = 'pending', connectorId = 'vendor', requestedAgoMs = 0, work = 'waits' } = fields;
-  // Ids order by time. The order of ids of the same millisecond is random.
+  // Ids are sorted by time. Ids of the same millisecond have a random order.
   const id = newId(Date.now() - requestedAgoMs);
   const ended = status === 'completed' || status === 'failed';
   await db.query(

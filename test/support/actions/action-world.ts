@@ -17,7 +17,7 @@ export const PARAMETERS: Partial<Record<ActionTypeName, Record<string, unknown>>
   lookup_ip: { ip: '203.0.113.9' },
 };
 
-/** Types that are idempotent at the vendor. Other types have an effect each time. */
+/** Types that the vendor executes idempotently. An action of any other type has an effect each time. */
 export const IDEMPOTENT: ReadonlySet<string> = new Set(['quarantine_email', 'lookup_ip']);
 
 const SERVED: readonly ActionTypeName[] = [
@@ -38,7 +38,7 @@ export interface ShownAction {
   readonly result?: { readonly success: boolean; readonly code?: string };
 }
 
-/** Replicas on one database, a vendor that listens, and a key of each role. */
+/** Replicas on one database, a vendor that listens, and an API key of each role. */
 export class ActionWorld extends World {
   private constructor(
     readonly vendor: FakeVendor,
@@ -60,7 +60,10 @@ export class ActionWorld extends World {
     return world;
   }
 
-  /** Requests that the vendor received. Health checks of the connector are GETs and may arrive at any time. */
+  /**
+   * Requests of actions that the vendor received. Excludes GET requests, because a health check of the connector may
+   * arrive at any time.
+   */
   get calls(): FakeVendor['requests'] {
     return this.vendor.requests.filter(({ method }) => method === 'POST');
   }
@@ -90,7 +93,7 @@ export class ActionWorld extends World {
     );
   }
 
-  /** Creates an action of a type that needs approval. A senior approves it. */
+  /** Creates an action of a type that needs approval, and approves it as a senior. */
   async approved(type: ActionTypeName): Promise<string> {
     const id: string = (await this.execute(type)).body.data.action_id;
     const answer = await this.clients.senior.post(`/api/actions/${id}/approve`, {});
@@ -109,7 +112,7 @@ export class ActionWorld extends World {
     );
   }
 
-  /** A trigger creates the lanes of a connector in the table. */
+  /** Adds the lanes of a connector. In the service, a trigger does this. */
   private async addLanes(...connectors: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into work_lanes (lane, kind, places)

@@ -1,23 +1,26 @@
-/** Points of an execution after which a crash leaves a different state, in their order. */
+/** Points of an execution, in their order. A crash at each point leaves a different state. */
 const FAILPOINT = {
-  /** Work of actions is ready, and nobody has claimed it. A request or approval claims its action in its own transaction. */
+  /**
+   * The work of actions is ready, and no worker has claimed it. (A request or an approval claims its action in its own
+   * transaction.)
+   */
   unclaimed: 1,
   /** The action is claimed, and nothing was sent. */
   claimed: 2,
-  /** The send is noted, and nothing was sent. */
+  /** It is noted that a request will be sent, and no request was sent. */
   sending: 3,
-  /** The connector has an outcome that is not stored. */
+  /** The connector has returned an outcome, which is not stored yet. */
   answered: 4,
-  /** The acceptance by the vendor is stored. */
+  /** The vendor has accepted the action, and the acceptance is stored. */
   vendorAccepted: 5,
   /** The outcome is written, and the transaction has not committed. */
   finishing: 6,
   /** The outcome is committed, and the caller has no response. */
   finished: 7,
-  /** Before each renewal of a lease. */
+  /** A worker is about to renew a lease. */
   renewing: 8,
 };
-/** All other operations of a worker. */
+/** Any other operation of a worker. */
 const ELSEWHERE = -1;
 
 const isAction = ({ kind }) => kind === 'action';
@@ -47,7 +50,7 @@ function watchExecution({ repository, worker, work, calls, endings }, hit) {
     before: (_tx, _worker, requests) => only(requests.map(laneOf), FAILPOINT.unclaimed),
   });
   const rowOf = ({ row }) => row;
-  /* A note renews the lease, too. */
+  /* A note also renews the lease. */
   const isNote = (claims) => claims.some(({ state }) => state);
   watch(repository, 'renew', {
     before: (_, claims) =>

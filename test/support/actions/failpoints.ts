@@ -51,8 +51,8 @@ function watch(app: TestApp): Watched {
 }
 
 /**
- * Simulates a killed replica at the next execution that reaches the point: its worker claims, renews, notes and ends
- * nothing any more.
+ * Simulates that the replica is killed when an execution next reaches the point. From then on, its worker claims,
+ * renews, notes and ends nothing.
  */
 export function crashAt(app: TestApp, point: number): { readonly crashed: Promise<void> } {
   const state = watch(app);

@@ -35,7 +35,8 @@ async function blockedStatements(database: DataSource): Promise<number> {
 }
 
 /**
- * Sets the time of the request of an action to the past. The trigger that protects this column is disabled meanwhile.
+ * Moves the time at which an action was requested into the past. Meanwhile, disables the trigger that protects this
+ * column.
  */
 export async function requestedEarlier(
   run: Pick<QueryRunner, 'query'>,

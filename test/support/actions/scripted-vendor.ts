@@ -3,12 +3,11 @@ import type { ActionCall, Connector, Outcome } from '../../../src/connectors/con
 import type { Departure, Gate } from '../../../src/platform/net/outbound-request.js';
 import type { TestApp } from '../test-app.js';
 
-/** Id of a ScriptedVendor. */
 export const SCRIPTED = 'scripted';
 /** Ids of the connectors that tests define. */
 export const TEST_CONNECTORS = [SCRIPTED, 'slow'] as const;
 
-/** A connector of a test that offers every action type. */
+/** Connector for tests. It offers every action type. */
 export abstract class TestConnector implements Connector {
   readonly identity: Connector['identity'];
   readonly simulates = false;
@@ -50,12 +49,12 @@ export abstract class TestConnector implements Connector {
 
 /** Connector that runs the script of the test in each call, and records the sent requests. */
 export class ScriptedVendor extends TestConnector {
-  /** Attempts that sent a request. */
+  /** Calls that sent a request. */
   readonly left: ActionCall[] = [];
   script: (call: ActionCall, gate: Gate) => Promise<Outcome> = (call, gate) =>
     this.send(call, gate);
 
-  /** Answer to a poll. */
+  /** Returns the answer to a poll. */
   look: () => Promise<Outcome> = async () => ({ kind: 'done', message: 'Ended.' });
 
   constructor() {
@@ -66,7 +65,7 @@ export class ScriptedVendor extends TestConnector {
     return this.script(call, gate);
   }
 
-  /** Sends a request through the gate. `before` runs before it is sent, `after` afterwards. */
+  /** Sends a request through the gate. `before` runs before the request is sent, `after` runs after it. */
   async send(
     call: ActionCall,
     gate: Gate,

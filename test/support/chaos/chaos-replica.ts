@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { ServiceProcess } from '../service-process.js';
 
-/** Reports of a replica, in milliseconds of the clock that all processes of the machine share. */
+/** Reports of a replica. `at` is in milliseconds of the clock that all processes of the machine share. */
 export type Report =
   | { readonly kind: 'claim'; readonly at: number }
   | { readonly kind: 'stopping'; readonly at: number }
   | { readonly kind: 'activated'; readonly at: number; readonly locked: boolean };
 
-/** Maximum delay of a replica at a failpoint, and before it commits a claim. */
+/** Maximum delays of a replica in ms, by failpoint. `claim`: before the replica commits a claim. */
 export type Delays = Readonly<Partial<Record<number | 'claim', number>>>;
 
 export interface ChaosOptions {

@@ -1,6 +1,7 @@
 /*
- * Compiled service, which a test can kill, stop or delay at a failpoint. Production has no such setting. node chaos-
- * service.cjs <main.js of the compiled service>
+ * Runs the compiled service, which a test can kill, stop or delay at a failpoint. Production has no such setting.
+ *
+ * Usage: node chaos-service.cjs <main.js of the compiled service>
  */
 const { dirname, join } = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
@@ -20,7 +21,7 @@ process.on('message', (order) => {
   if (order.stopAt !== undefined) stopAt = order.stopAt;
   if (order.delays) delays = order.delays;
 });
-// The process of the test has ended.
+// If the process of the test ends, this process ends too.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 const dawdle = (upToMs = 0) => (upToMs > 0 ? sleep(Math.random() * upToMs) : undefined);
@@ -33,7 +34,7 @@ async function hit(point) {
   if (point === stopAt) {
     stopAt = 0;
     await new Promise((resolve) => process.send({ kind: 'stopping', at: now() }, resolve));
-    // All timers and sockets of this process rest until SIGCONT.
+    // Stops all timers and sockets of this process until SIGCONT.
     process.kill(process.pid, 'SIGSTOP');
   }
   await dawdle(delays[point]);
@@ -52,7 +53,9 @@ watchExecution(
   hit,
 );
 
-/* A request or an approval claims its action in its own transaction. A look claims the other actions. */
+/*
+ * Delays and reports each claim. A request or an approval claims its own action. The worker claims all other actions.
+ */
 for (const method of ['addClaimed', 'claimIn']) {
   const claim = WorkRepository.prototype[method];
   WorkRepository.prototype[method] = async function slowClaim(...args) {
@@ -79,7 +82,7 @@ KillSwitch.prototype.change = async function watchedChange(event, ...rest) {
   return state;
 };
 
-/* Vendors of the connector type `http` never accept for later. This action type does. */
+/* The connector type `http` never returns `accepted`. In this process, scan_host does. */
 const { http } = compiled('connectors/types/http.js');
 const { send } = http.actions.scan_host;
 http.actions.scan_host = {

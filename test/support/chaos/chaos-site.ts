@@ -31,7 +31,7 @@ export interface ReplyOptions {
   readonly timeoutMs?: number;
 }
 
-/** Throws without a complete response. */
+/** Sends a request. Throws if there is no complete response. */
 export async function ask(
   url: string,
   method: string,
@@ -52,7 +52,10 @@ export async function ask(
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** A database, a vendor that listens, and replicas in places. A killed replica is replaced in its place. */
+/**
+ * A database, a vendor that listens, and several replicas. If a replica is killed, a new replica takes its place in
+ * `places`.
+ */
 export class ChaosSite {
   readonly places: ChaosReplica[] = [];
   private readonly attempts = new Map<string, number>();

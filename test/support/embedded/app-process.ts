@@ -15,7 +15,7 @@ export interface OsUser {
   readonly gid: number;
 }
 
-/** The application of app.cjs in its own process and process group. */
+/** Runs app.cjs in a separate process and process group. */
 export class AppProcess {
   private static readonly running = new Set<AppProcess>();
   private readonly events: AppEvent[] = [];

@@ -1,6 +1,7 @@
 /*
- * Plays the application: starts the server and reports it on stdout, reports SIGINT, and stops on SIGTERM. node app.cjs
- * <data directory> [user id] [group id]
+ * Stands for the application: starts the server and reports it on stdout, reports SIGINT, and stops on SIGTERM.
+ *
+ * Usage: node app.cjs <data directory> [user id] [group id]
  */
 const { setInterval } = require('node:timers');
 const { startEmbeddedPostgres } = require('./embedded-postgres.js');

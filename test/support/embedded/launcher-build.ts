@@ -16,7 +16,7 @@ import { compiledService } from '../compiled-service.js';
 
 const ROOT = resolve(__dirname, '../../..');
 
-/** A directory that every OS user can read, whatever the umask and wherever the checkout is. */
+/** Creates a directory that every OS user can read, even with a strict umask and a private checkout. */
 export function openTempDir(name: string): string {
   const directory = mkdtempSync(join(tmpdir(), `embedded-${name}-`));
   chmodSync(directory, 0o755);
@@ -42,10 +42,16 @@ const packageIn = (modules: string): string =>
 export const installedNative = (target: string): string =>
   join(packageIn(join(target, 'node_modules')), 'native');
 
-/** The later ones share its files: 60 MB each would be most of what these tests do. */
+/**
+ * First installation. Later installations share its files, because copying 60 MB each would take most of the time of
+ * these tests.
+ */
 let firstInstallation: string | undefined;
 
-/** As `npm ci --ignore-scripts` leaves it: the files, without the links that the package's own script would make. */
+/**
+ * Installs the package like `npm ci --ignore-scripts`: only its files, without the links that its own script would
+ * create.
+ */
 function installPackage(modules: string): void {
   const source = dirname(locateNative());
   const target = packageIn(modules);

@@ -12,7 +12,7 @@ import { query } from './query.js';
 export async function startOnLoopback(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const port = await freePort();
   const { dataDir, parameters } = options;
-  // If the tests run as root, another user reads the file.
+  // Another user must be able to read the file if the tests run as root.
   chmodSync(dataDir, 0o755);
   const access = join(dataDir, 'access.conf');
   writeFileSync(access, 'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n');

@@ -138,7 +138,7 @@ export class Player {
     });
   }
 
-  /** Request with the kept values in place of their names. */
+  /** Returns the request of a scene. The kept values replace their names. */
   private real({
     path,
     query,
@@ -158,7 +158,7 @@ export class Player {
     return { 'user-agent': BROWSER, ...session };
   }
 
-  /** Keeps the first session of each person. A second session is on another machine. */
+  /** Keeps only the first session of each person. A second session is one on another machine. */
   private keepSession({ status, headers, body }: Answer): void {
     if (status !== 200) return;
     const { data } = body as { data: { principal: { name: Actor } } };
@@ -225,7 +225,7 @@ function valueAt(body: unknown, pointer: string): unknown {
     .reduce((at: unknown, step) => (at as Record<string, unknown> | undefined)?.[step], body);
 }
 
-/** Part of the response that the contract shows; nothing of a page for people. */
+/** Returns the part of the response that the contract shows. Returns nothing for a page for people. */
 function excerptOf({ excerpt = {} }: Scene, { headers, body, text }: Answer): unknown {
   if (/html/.test(headers['content-type'] ?? 'html')) return undefined;
   const { items, members, lines } = excerpt;
@@ -258,7 +258,9 @@ function membersOf(document: Record<string, unknown>, names: readonly string[]):
 
 let deliveries = 0;
 
-/** Each delivery is one second later, so that no two have the same signature. */
+/**
+ * Signs a text. Each delivery has another timestamp, one second from the last, so that no two have the same signature.
+ */
 function signatureOf(text: string, given?: string): Record<string, string> {
   deliveries += 1;
   const timestamp = given ?? String(Math.floor(Date.now() / 1000) - deliveries);

@@ -6,7 +6,6 @@ export class Recording {
   private readonly ids = new Map<string, string>();
   private readonly scenes: number[] = [];
 
-  /** Begins the next scene. */
   begin(): void {
     this.scenes.push(Date.now());
   }
@@ -32,7 +31,6 @@ export class Recording {
       .replace(LOCAL, 'https://hooks.example.com');
   }
 
-  /** Lines of JSON. */
   private normalisedLines(text: string): string {
     const lines = text.trim().split('\n');
     return lines.map((line) => `${JSON.stringify(this.normalised(JSON.parse(line)))}\n`).join('');
@@ -74,7 +72,10 @@ const A_DAY = 86_400_000;
 const LONGEST_STORY = 600_000;
 const HASH = 'e7245c02fa85453515ee642b5d0ef83395763dc00457cc87c127937c136f866a';
 
-/** Secrets, and values that the service measures or counts. A value of another type is kept. */
+/**
+ * Fixed values of secrets, and of fields that the service measures or counts. Only a value of the same type is
+ * replaced.
+ */
 const FIXED: Readonly<Record<string, unknown>> = {
   key: 'its_Qm7xT2bN_4vJ8wYc1LzK0sPdRgUe5fHaXn3oBtMi6qVjZyWkC9lS',
   prefix: 'its_Qm7xT2bN',

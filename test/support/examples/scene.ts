@@ -1,8 +1,9 @@
-/** Person of the story. `nobody` sends no credentials, and the monitor sends the token for metrics. */
+/** Person of the story. `nobody` sends no credentials, and `monitor` sends the token for metrics. */
 export type Actor = 'nobody' | 'monitor' | 'alice' | 'bob' | 'carol' | 'admin';
 
 /**
- * Request of the story. `{mail}` in a path, query, header or body is the value that an earlier scene kept as `mail`.
+ * Request of the story. In a path, query, header or body, `{mail}` stands for the value that an earlier scene kept as
+ * `mail`.
  */
 export interface Scene {
   readonly by: Actor;
@@ -13,18 +14,18 @@ export interface Scene {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text is sent unchanged, other values as JSON. */
+  /** A text is sent unchanged. Any other value is sent as JSON. */
   readonly body?: unknown;
   readonly status: number;
   /** Expected error code. */
   readonly code?: string;
-  /** Media type of the example, if the status has several. */
+  /** Media type of the example. Necessary only if the status has several media types. */
   readonly media?: string;
   /** Values of the response for later scenes, by JSON pointers. */
   readonly keeps?: Readonly<Record<string, string>>;
   /** Expected values of the response. The request is repeated for up to 10 s until they match. */
   readonly until?: Readonly<Record<string, unknown>>;
-  /** Sent to the second replica, which waits for no action and queues every webhook event. */
+  /** True to send the request to the second replica, which waits for no action and queues every webhook event. */
   readonly hurried?: true;
   /** Part of the response that the example shows: items by name, members, or the first lines of a text. */
   readonly excerpt?: {

@@ -2,13 +2,13 @@ const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 const { createContext } = require('node:vm');
 
-/** Jest keeps these values on the global object, where the next suite would find them. */
+/** Names of values that Jest keeps on the global object. The next suite must not find them. */
 const OF_ONE_SUITE =
   /^(EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_|WAIT_BEFORE_RETRY|LOG_ERRORS_BEFORE_RETRY|JEST_)/;
 
 /**
  * Runs all suites of a worker in the realm of the worker, so that they share loaded modules (`runtime.cjs`) and
- * `instanceof` holds as in the service. Restores the globals and package state that a suite changed.
+ * `instanceof` works as in the service. Restores the globals and the package state that a suite changed.
  */
 module.exports = class SharedRealmEnvironment {
   constructor({ projectConfig }) {

@@ -5,7 +5,7 @@ const { compileFunction, SyntheticModule } = require('node:vm');
 
 /** Modules of the service and of test/support. They are loaded once per worker. */
 const ofTheWorker = new Map();
-/** The current suite: a module of the worker loads further modules through the runtime of that suite. */
+/** Runtime of the current suite, through which the modules of the worker load further modules. */
 const suite = { runtime: undefined };
 
 /**
@@ -29,7 +29,7 @@ module.exports = class SharedPackagesRuntime extends Runtime {
   }
 
   requireModuleOrMock(from, name) {
-    // A function that createRequire gave to a module of the worker.
+    // The caller is a function that createRequire returned to a module of the worker.
     if (suite.runtime !== this) return suite.runtime.requireModuleOrMock(from, name);
     return isShared(name) ? createRequire(from)(name) : super.requireModuleOrMock(from, name);
   }
@@ -53,7 +53,7 @@ function isShared(name) {
   return !/^[./]/.test(name) && !isBuiltin(name) && name !== '@jest/globals';
 }
 
-/** Registry of a suite, which finds the modules of the worker. */
+/** Module registry of a suite. Also finds the modules of the worker. */
 class SharedRegistry extends Map {
   get(path) {
     return isOfTheWorker(path) ? ofTheWorker.get(path) : super.get(path);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Repeats a look until the condition holds for its result. Without a condition it waits for a truthy value. */
+/** Repeats `look` until its result satisfies the condition. Default condition: the result is truthy. */
 export async function eventually<T>(
   look: () => T | Promise<T>,
   isGood: (seen: T) => boolean = Boolean,

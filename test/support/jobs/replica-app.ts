@@ -4,14 +4,14 @@ import { Replica } from './replica.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Writes the subject of each event into the table `heard`, once. */
+/** Registers a listener that writes the subject of each event into the table `heard`. */
 export function listenOnce({ events }: Replica): void {
   events.inTransaction({ types: ['counted'] }, 'counter', async (tx, heard) => {
     for (const { subject } of heard) await tx.query('insert into heard values ($1)', [subject.id]);
   });
 }
 
-/** Points at which the process hangs, in their order. */
+/** Points at which the process can hang, in their order. */
 export const POINTS = ['claimed', 'noted', 'done', 'ended'] as const;
 
 /**

@@ -31,7 +31,7 @@ export class ReplicaProcess {
     this.running.clear();
   }
 
-  /** First line with this beginning. */
+  /** Waits for the first line with this beginning, and returns the line. */
   async said(word: string): Promise<string> {
     const lines = await eventually(
       () => this.lines.filter((line) => line.startsWith(word)),

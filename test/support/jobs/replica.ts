@@ -19,7 +19,7 @@ export class Replica {
     readonly dataSource: DataSource,
   ) {}
 
-  /** Not started yet. Register handlers first. */
+  /** Opens a replica without starting it, so that handlers can be registered first. */
   static async open(url: string, environment: NodeJS.ProcessEnv = {}): Promise<Replica> {
     const SECRETS_KEY = Buffer.alloc(32).toString('base64');
     const settings = loadSettings({ SECRETS_KEY, ...environment });

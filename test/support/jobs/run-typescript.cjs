@@ -1,6 +1,6 @@
 /*
- * Runs the TypeScript of the project in a Node process: `node --require run-typescript.cjs some.ts`. The type stripping
- * of Node does not support decorators.
+ * Lets a Node.js process run the TypeScript of the project: `node --require run-typescript.cjs some.ts`. The type
+ * stripping of Node.js does not support decorators.
  */
 const { readFileSync } = require('node:fs');
 const { registerHooks } = require('node:module');

@@ -35,7 +35,7 @@ interface Subject {
   readonly arrived: () => number;
 }
 
-/** Behaviour of every channel over HTTP when its receiver or the network fails. */
+/** Defines tests for every channel over HTTP: its behaviour when its receiver or the network fails. */
 export function describeChannelTroubles(subject: () => Subject): void {
   const deliver = (signal?: AbortSignal): Promise<Outcome> =>
     subject().channel.deliver(messageWith(), signal);

@@ -7,7 +7,7 @@ const ajv = new Ajv2019({ allErrors: true, strict: false });
 addFormats(ajv);
 ajv.addSchema(componentSchemas(schemas));
 
-/** The schema of `incident.created` is IncidentCreatedEvent. */
+/** Returns the name of an event schema: IncidentCreatedEvent for `incident.created`. */
 export function schemaNameOf(type: string): string {
   const words = type.split(/[._]/).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
   return `${words.join('')}Event`;

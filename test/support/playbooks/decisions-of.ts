@@ -11,7 +11,7 @@ import {
 import type { PlaybookStep, PlaybookVersion } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
-/** Decisions of a run whose actions all succeed. */
+/** Returns the decisions of a run in which all actions succeed. */
 export function decisionsOf(
   { definition }: Pick<PlaybookVersion, 'definition'>,
   fields: IncidentFields,
@@ -31,12 +31,12 @@ export function decisionsOf(
   return decisions;
 }
 
-/** Values for expressions. */
+/** Values that expressions can read. */
 export interface Context extends RunInput {
   readonly steps: Outcomes;
 }
 
-/** Decision of a playbook with only this step. */
+/** Returns the decision on a step that is the only step of its playbook. */
 export function decided(step: PlaybookStep, { steps, ...input }: Context): Decision {
   return decideStep([step], 0, withOutcomes(valuesOf(input), steps));
 }

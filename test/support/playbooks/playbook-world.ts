@@ -63,7 +63,7 @@ interface ShownEntry {
 
 let made = 0;
 
-/** The world of actions with playbooks. */
+/** ActionWorld with playbooks. */
 export class PlaybookWorld {
   private constructor(readonly actions: ActionWorld) {}
 
@@ -175,7 +175,7 @@ export class PlaybookWorld {
     }
   }
 
-  /** Waits for a first run and returns the newest one. */
+  /** Waits until the playbook has a run, and returns its newest run. */
   async startedRun(playbook: string): Promise<ShownRun> {
     return (await eventually(async () => (await this.runsOf(playbook))[0]))!;
   }

@@ -6,7 +6,7 @@ import { LoopbackServer } from '../loopback-server.js';
 export interface SeenSpan {
   readonly traceId: string;
   readonly id: string;
-  /** Empty for the root of a trace. */
+  /** Id of the parent span. Empty for the root of a trace. */
   readonly parentId: string;
   readonly name: string;
   readonly kind: 'internal' | 'server' | 'client' | 'consumer' | 'other';
@@ -51,7 +51,7 @@ export class OtlpCollector extends LoopbackServer {
     this.answer(body, response);
   }
 
-  /** Waits until a matching span has arrived with its batch. */
+  /** Waits until a matching span has arrived. */
   async spanWith(wanted: (span: SeenSpan) => boolean): Promise<SeenSpan> {
     const found = await eventually(
       () => this.spans.find(wanted),
@@ -60,7 +60,10 @@ export class OtlpCollector extends LoopbackServer {
     return found!;
   }
 
-  /** Complete once the request has ended, because spans arrive in the order of their ends. */
+  /**
+   * Returns the spans of a trace. After the end of the request they are complete, because spans arrive in the order in
+   * which they end.
+   */
   traceOf(traceId: string): SeenSpan[] {
     return this.spans.filter((span) => span.traceId === traceId);
   }

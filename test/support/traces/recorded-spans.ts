@@ -10,7 +10,7 @@ export interface RecordedSpan extends Work {
   failure?: string;
 }
 
-/** Replaces the collector in tests of the spans alone. */
+/** Records spans without a collector. */
 export class RecordedSpans {
   readonly all: RecordedSpan[] = [];
 

@@ -5,12 +5,12 @@ import { OtlpCollector } from './otlp-collector.js';
 export interface TracedApp {
   readonly app: TestApp;
   readonly collector: OtlpCollector;
-  /** Lines of its log. */
+  /** Lines of the service's log. */
   readonly lines: Readonly<Record<string, unknown>>[];
   close(): Promise<void>;
 }
 
-/** The service as main.ts starts it with a collector. */
+/** Starts the service as main.ts does when a collector is configured. */
 export async function startTracedApp(
   more: Readonly<Record<string, string>> = {},
 ): Promise<TracedApp> {

@@ -37,7 +37,7 @@ export const VERDICT: ProposedVerdict = {
   recommended_actions: ['quarantine_email', 'block_sender'],
 };
 
-/** Judgement, with its tokens. */
+/** Judgement with the tokens that it costs. */
 type CostlyJudgement = Judgement & { readonly tokens?: Partial<TokenUse> };
 
 export function judgement(more: Partial<CostlyJudgement> = {}): CostlyJudgement {
@@ -60,7 +60,7 @@ export function unavailable(
   return new ModelUnavailableError(reason, message, remedy, { retryAfterMs });
 }
 
-/** Replaces the external model of a replica, and counts its requests. */
+/** Replaces the external model of a replica. Returns a mock that counts the requests. */
 export function script(app: TestApp, judge: Judge) {
   const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(async (given, judging) => {
     const answer: CostlyJudgement = await judge(given, judging);
@@ -73,7 +73,7 @@ export function script(app: TestApp, judge: Judge) {
   return asked;
 }
 
-/** Model that responds when the test says so. */
+/** Model that responds when the test tells it to. */
 export function heldModel() {
   const begun = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<Judgement>();
@@ -84,10 +84,13 @@ export function heldModel() {
   return { judge, begun: begun.promise, answer };
 }
 
-/** The kill switch holds triage; `script` prevents requests to the provider. */
+/**
+ * An external provider, so that the kill switch stops triage. `script` replaces the model, so that no request reaches
+ * the provider.
+ */
 const ASKING_OUTSIDE = { TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'key-of-a-test' };
 
-/** Replicas on one database with scripted models, and a key of each role. */
+/** Replicas on one database with scripted models, and an API key of each role. */
 export class TriageWorld extends World {
   static async start(
     settings: Readonly<Record<string, string>> = {},
@@ -128,7 +131,7 @@ export class TriageWorld extends World {
     return (await this.clients.viewer.get(`/api/incidents/${id}/triage/${triageId}`)).body.data;
   }
 
-  /** Returns the newest run, once it is in one of the states. */
+  /** Waits until the newest run has one of these statuses, and returns it. */
   async until(id: string, ...statuses: readonly string[]): Promise<Answer['body']> {
     const [run] = await eventually(
       () => this.runs(id),
@@ -141,7 +144,7 @@ export class TriageWorld extends World {
     return (await this.clients.viewer.get(`/api/incidents/${id}/timeline`)).body.data;
   }
 
-  /** Creates an incident that asks for triage. */
+  /** Records the event that requests triage of an incident. */
   async wantTriage(id: string, payload: object = {}): Promise<void> {
     await this.app.nest.get(Transactions).run((tx) =>
       this.app.nest.get(DomainEvents).record(tx, {
@@ -166,7 +169,7 @@ export class TriageWorld extends World {
     return (await this.clients.viewer.get('/api/kill-switch')).body.data.held.triage_runs as number;
   }
 
-  /** Ends the lease of the run of an incident, or its pause. */
+  /** Ends the lease or the pause of the run of an incident. */
   async makeDue(id: string): Promise<void> {
     await this.database.query(
       `update work set due_at = now() - interval '1 ms'
@@ -182,7 +185,7 @@ export class TriageWorld extends World {
     );
   }
 
-  /** Leaves all waiting work to other replicas, until `startWorkOf`. */
+  /** Stops the work of a replica until `startWorkOf`, so that other replicas take all waiting work. */
   async stopWorkOf({ nest }: TestApp): Promise<void> {
     await nest.get(Work)['worker']['looking'].stop();
   }

@@ -26,7 +26,7 @@ export class ClientCredentials {
     return this.good !== undefined && authorization === `Bearer ${this.good}`;
   }
 
-  /** The form has exactly these fields. Only the secret of the client may be wrong. */
+  /** Returns the route for tokens. A request must have exactly these fields. Only its client secret may be wrong. */
   route(path: string): Route {
     const { client_secret, ...others } = this.fields;
     const properties = Object.fromEntries(

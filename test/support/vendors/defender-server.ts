@@ -9,7 +9,7 @@ const CLIENT = {
 };
 const MACHINE = /^machineId eq '([0-9a-f]{40})'$/;
 
-/** machineAction, as far as its properties are documented for these actions. */
+/** machineAction, with the properties that are documented for these actions. */
 export interface StoredAction {
   readonly id: string;
   readonly type: string;
@@ -93,7 +93,7 @@ export class DefenderServer extends VendorServer {
     return id;
   }
 
-  /** The hosts have received the action, or not. */
+  /** Ends all open actions with the status, which shows whether the hosts have received them. */
   settle(status: string): void {
     for (const action of this.actions) if (isOpen(action)) action.status = status;
   }

@@ -17,7 +17,7 @@ const IDS = objectOf({
   ids: { type: 'array', items: { type: 'string', pattern: DEVICE_ID }, minItems: 1, maxItems: 1 },
 });
 
-/** entities.ODSScanRequest: every field of it is required. */
+/** entities.ODSScanRequest. All fields are required. */
 const SCAN_FIELDS = {
   hosts: { ...TEXTS, minItems: 1 },
   host_groups: TEXTS,
@@ -116,7 +116,7 @@ export class FalconServer extends VendorServer {
     return id;
   }
 
-  /** The sensors have received the action. */
+  /** Simulates that the sensors have received their actions. */
   settle(status: string): void {
     for (const host of this.hosts.values())
       if (host.status.endsWith('pending')) host.status = status;
@@ -171,7 +171,7 @@ function idsOf({ body }: VendorCall): string[] {
   return (body as { ids: string[] }).ids;
 }
 
-/** Ids that were not found are null. */
+/** If nothing was found, `resources` is null. */
 function found(resources: readonly unknown[]): Reply {
   const body = { meta: META, errors: [], resources: resources.length > 0 ? resources : null };
   return { status: 200, body };

@@ -44,7 +44,7 @@ export class JiraServer extends VendorServer {
   readonly email = 'soc@example.com';
   readonly token = 'jira-token-0123456789';
   readonly issues: JiraIssue[] = [];
-  /** True once the search index contains the issues. */
+  /** True if the search index already contains new issues. */
   isIndexed = true;
 
   protected readonly routes: readonly Route[] = [

@@ -45,7 +45,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 export class MicrosoftGraphServer extends VendorServer {
   readonly mails: StoredMail[] = [];
   readonly users: StoredUser[] = [];
-  /** Set when the server listens, because the scope contains its address. */
+  /** Undefined until the server listens, because the scope contains the server's address. */
   private desk: ClientCredentials | undefined;
   private moves = 0;
 

@@ -77,7 +77,7 @@ export class OktaServer extends VendorServer {
     ];
   }
 
-  /** Okta changes a status only from the documented status. */
+  /** Changes the status of a user. Okta permits the change only from the documented status. */
   private from(user: StoredOktaUser, before: string, after: string): Reply {
     if (user.status !== before)
       return this.error(400, `Cannot do this to a user in ${user.status}`);
@@ -85,7 +85,7 @@ export class OktaServer extends VendorServer {
     return { status: 200 };
   }
 
-  /** By id, by login, or by the part of the login before the @. `me` is the owner of the token. */
+  /** Finds the user by id, by login, or by the part of the login before the @. `me` is the owner of the token. */
   private onUser({ path }: VendorCall, work: (user: StoredOktaUser) => Reply): Reply {
     const name = path['user']!;
     const owner = { id: '00uowner', login: 'soc-service@example.com', status: 'ACTIVE' };

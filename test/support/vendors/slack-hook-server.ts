@@ -9,7 +9,7 @@ export interface HookMessage {
   }[];
 }
 
-/** Text without markup of Slack, which begins with `<`, and without entities, which begin with `&`. */
+/** Text in which `<`, `>` and `&` occur only in escaped form, so that it contains no markup of Slack. */
 const ESCAPED = '^([^<>&]|&amp;|&lt;|&gt;)*$';
 const plain = (maxLength: number) =>
   objectOf({
@@ -33,7 +33,7 @@ const block = (type: string, properties: object) =>
 export class SlackHookServer extends VendorServer {
   readonly token = 'S3cretS3cretS3cretS3cret';
   readonly messages: HookMessage[] = [];
-  /** Minimum interval between messages. */
+  /** Minimum interval between messages, in ms. */
   shortestMs = 0;
   private takenAt = 0;
 

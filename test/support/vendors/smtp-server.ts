@@ -5,14 +5,14 @@ import type { Certificate } from './certificate.js';
 
 /** Behaviour of the server at a step: another reply, a closed connection, no reply, or an endless reply. */
 export type Trick = { readonly say: string } | 'drop' | 'hang' | 'flood';
-/** `.` is the end of the message. */
+/** In a step, `.` stands for the end of the message. */
 export type Step =
   'GREETING' | 'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | '.' | 'QUIT';
 
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Without dot-stuffing. */
+  /** Content after the dot-stuffing is removed. */
   readonly content: string;
   readonly encrypted: boolean;
   readonly user?: string;
@@ -40,15 +40,15 @@ export class SmtpServer {
   readonly mails: ReceivedMail[] = [];
   readonly commands: string[] = [];
   readonly violations: string[] = [];
-  /** For every connection until removed. */
+  /** Tricks for every connection until they are removed. */
   readonly tricks = new Map<Step, Trick>();
-  /** For the next steps, before `tricks`. */
+  /** Tricks for the next time that a step is reached. They take precedence over `tricks`. */
   readonly nextTricks = new Map<Step, Trick[]>();
   /** Replies to rejected recipients, by address. */
   readonly rejections = new Map<string, string>();
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
-  /** Steps with a trick so far. */
+  /** Steps at which a trick was used so far. */
   readonly tricked: Step[] = [];
   connections = 0;
 
@@ -217,7 +217,7 @@ class Conversation {
     const trick = this.server.trickAt(step);
     if (trick === 'hang') return;
     if (trick === 'drop') {
-      // A server that fails here may have stored the message.
+      // A server that fails at this step may already have stored the message.
       if (step === '.') effect?.();
       this.socket.destroy();
     } else if (trick === 'flood') flood(this.socket, `250-${'x'.repeat(10_000)}\r\n`);

@@ -96,7 +96,6 @@ export class TeamsServer extends VendorServer {
     return `${this.url}/workflows/0123456789abcdef/triggers/manual/paths/invoke?${query}`;
   }
 
-  /** Lines of the latest card. */
   get shown(): string[] {
     const { body } = this.messages.at(-1)!.attachments[0].content;
     return body.map(({ inlines }) => inlines.map(({ text }) => text).join(''));

@@ -9,15 +9,15 @@ interface Subject {
   readonly http: SiteHttp;
   readonly connector: Connector;
   readonly call: ActionCall;
-  /** Effect at the vendor, independent of its response. */
+  /** Number of effects at the vendor, regardless of its responses. */
   readonly effects: () => number;
 }
 
-/** Behaviour of every adapter when its vendor or the network fails. */
+/** Defines tests for every adapter: its behaviour when its vendor or the network fails. */
 export function describeUsualTroubles(kind: 'change' | 'question', subject: () => Subject): void {
   const execute = (gate = new CountingGate()): Promise<Outcome> =>
     subject().connector.execute(subject().call, gate);
-  /** A read without a response leaves nothing unknown. */
+  /** A read changes nothing, so its outcome is never unknown. */
   const unclear = kind === 'change' ? OutcomeUnknownError : UnreachableError;
 
   it.each([400, 401, 403, 404, 409, 422])(

@@ -10,9 +10,9 @@ export interface VendorCall {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingMessage['headers'];
-  /** JSON, or the fields of a form; undefined without a body. */
+  /** Parsed JSON, or the fields of a form. Undefined if there is no body. */
   readonly body: unknown;
-  /** Raw body. */
+  /** Path and query as sent. */
   readonly url: string;
 }
 
@@ -25,15 +25,15 @@ export interface Reply {
   readonly text?: string;
 }
 
-/** Documented request of the vendor. Requests that differ are refused and kept as problems. */
+/** Request that the vendor documents. A request that differs is rejected and kept in `problems`. */
 export interface Route {
-  /** Method and path, such as `GET /users/{user}/messages`. Each name stands for one segment. */
+  /** Method and path, such as `GET /users/{user}/messages`. A name in braces stands for one segment. */
   readonly on: string;
-  /** All query parameters, each a text or a pattern. */
+  /** All permitted query parameters. Each value must equal the text or match the pattern. */
   readonly query?: Readonly<Record<string, string | RegExp>>;
   /** JSON schema of the body; undefined for no body. */
   readonly body?: object;
-  /** Encoding of the body. */
+  /** True if the body is a form. */
   readonly form?: true;
   /** True for requests without credentials, such as the login. */
   readonly open?: true;
@@ -42,7 +42,7 @@ export interface Route {
 
 /**
  * Behaviour of the vendor instead of its normal response: a status with its error, HTML, or a complete response. `hang`
- * and `drop-after` have the effect first, `drop` does not. `fine` is the normal response.
+ * and `drop-after` have the effect before they fail, `drop` has no effect. `fine` is the normal response.
  */
 export type Trouble = number | 'fine' | 'html' | 'hang' | 'drop' | 'drop-after' | Reply;
 
@@ -57,7 +57,7 @@ export function objectOf(properties: object, optional: readonly string[] = []): 
 /** The common part of all simulated vendors. A vendor adds its routes, its check of credentials and its errors. */
 export abstract class VendorServer extends LoopbackServer {
   readonly calls: VendorCall[] = [];
-  /** Violations of the documentation. A test expects none. */
+  /** Requests that violate the documentation of the vendor. A test expects none. */
   readonly problems: string[] = [];
   retryAfter = '1';
   private readonly troubles: Trouble[] = [];
@@ -66,10 +66,13 @@ export abstract class VendorServer extends LoopbackServer {
   private readonly validators = new Map<object, ValidateFunction>();
 
   protected abstract readonly routes: readonly Route[];
-  /** The vendor's documented shape of an error. */
+  /** Returns the body of an error in the vendor's documented format. */
   protected abstract errorOf(status: number, message: string): unknown;
 
-  /** True if the credentials are valid now. Default: the address or body contains the secret. */
+  /**
+   * True if the headers contain valid credentials. Default: true, for vendors whose address or body contains the
+   * secret.
+   */
   protected isLetIn(_headers: IncomingMessage['headers']): boolean {
     return true;
   }
@@ -78,14 +81,14 @@ export abstract class VendorServer extends LoopbackServer {
     this.problems.push(String(error));
   }
 
-  /** Behaviour for the next requests in turn, except logins. Later requests get the normal response. */
+  /** Sets the behaviour for the next requests in turn, except logins. All later requests get the normal response. */
   play(...troubles: readonly Trouble[]): void {
     this.troubles.push(...troubles);
   }
 
   /**
-   * Behaviour for the next matching requests, such as `POST /users/7/move`. For tests with a running service, because
-   * `play` would also apply to the health check of the connector.
+   * Sets the behaviour for the next requests that match `line`, such as `POST /users/7/move`. For tests with a running
+   * service, in which `play` would also apply to health checks of the connector.
    */
   playAt(line: RegExp, ...troubles: readonly Trouble[]): void {
     this.troublesAt.push({ line, left: [...troubles] });
@@ -95,7 +98,7 @@ export abstract class VendorServer extends LoopbackServer {
     this.loginTroubles.push(...troubles);
   }
 
-  /** Requests so far, such as `POST /users/7/move`, except logins. */
+  /** All requests so far except logins, such as `POST /users/7/move`. */
   get lines(): string[] {
     return this.calls
       .filter(({ url }) => !this.isLogin(url))
@@ -115,7 +118,6 @@ export abstract class VendorServer extends LoopbackServer {
     this.troublesAt.length = 0;
   }
 
-  /** Error in the format of the vendor. */
   protected error(status: number, message = `says ${status}`): Reply {
     return { status, body: this.errorOf(status, message) };
   }
@@ -168,7 +170,7 @@ export abstract class VendorServer extends LoopbackServer {
   ): (Pick<VendorCall, 'path' | 'query'> & { route: Route }) | { problem: string } {
     const [rawPath = '', rawQuery = ''] = url.split('?');
     const query = Object.fromEntries(new URLSearchParams(rawQuery));
-    /** The first route of a path with several forms. */
+    /** Problem of the first route with this path. Several routes may have the same path. */
     let wrong: string | undefined;
     for (const route of this.routes) {
       const [itsMethod, itsPath] = route.on.split(' ');

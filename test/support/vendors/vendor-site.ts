@@ -31,13 +31,15 @@ export class LocalResolver extends Resolver {
   }
 }
 
-/** Fields and codes of the problems of a configuration, where private networks except 10.1.0.0/16 are forbidden. */
+/**
+ * Returns the fields and codes of the problems of a configuration. Private networks except 10.1.0.0/16 are forbidden.
+ */
 export function problemsOf(type: TargetType, config: Config): [string, string][] {
   const found = allProblems(type, config, targetsIn(['10.1.0.0/16']));
   return found.map(({ field, code }) => [field, code]);
 }
 
-/** Outgoing HTTP of an adapter under test, which reaches the loopback. */
+/** HTTP client of an adapter under test, which can reach the loopback. */
 export class SiteHttp extends OutboundHttp {
   /** Shortens the timeout of each request, for a vendor that never answers. */
   hasty = false;
@@ -65,7 +67,7 @@ export function shortenWaits(): void {
   });
 }
 
-/** Counts the sent requests, and refuses them from number `refuseFrom` on. */
+/** Counts the sent requests. Rejects request number `refuseFrom` and all later requests. */
 export class CountingGate implements Gate {
   left = 0;
   refuseFrom = Infinity;
@@ -134,7 +136,7 @@ export function useVendor<Server extends VendorServer & { readonly config: objec
   return site;
 }
 
-/** A call of an action. Its first attempt may target everything. */
+/** Returns a call of an action. By default, it is the first attempt and may target everything. */
 export function callOf(
   type: ActionTypeName,
   parameters: ActionCall['parameters'],

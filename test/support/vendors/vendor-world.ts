@@ -12,7 +12,7 @@ export class VendorWorld {
     readonly app: TestApp,
     readonly admin: ApiClient,
     private readonly incidentId: string,
-    /** Response to its creation. */
+    /** Response to the creation of the connector. */
     readonly connector: Answer,
     private readonly server: Vendor,
   ) {}

@@ -17,7 +17,7 @@ const countOf = (part: number, whole: number): string =>
 const describe = ({ number, first }: Story): string =>
   `${number} (${first.source}): ${first.verdict?.classification}, ${first.title}`;
 
-/** Messages of the week, without those about the samples. */
+/** Messages and deliveries of the week, except those about the samples. */
 export interface Received {
   readonly messages: readonly Message[];
   readonly deliveries: readonly Shown[];
@@ -49,7 +49,10 @@ async function allRuns({ admin }: Site): Promise<Shown[]> {
   return runs;
 }
 
-/** Counts failed steps without an action, in runs of shipped playbooks: their condition or parameters could not be evaluated. */
+/**
+ * Counts failed steps without an action in runs of shipped playbooks. The condition or the parameters of such a step
+ * could not be evaluated.
+ */
 function stepsThatFail(runs: readonly Shown[], { failing, dryRuns }: SampleRuns): Row {
   const shipped = runs.filter(({ playbook }) => PLAYBOOKS.includes(playbook));
   const details = shipped.flatMap(({ playbook, incident_id: id, steps }) =>
@@ -137,7 +140,7 @@ function plainMail(stories: readonly Story[]): Row {
 
 function messages(stories: readonly Story[], { messages: all }: Received): Row[] {
   const numbers = stories.filter(({ truth }) => truth.wave).map(({ number }) => number);
-  // Messages about other incidents may also name incidents of the wave, such as approvals of the next hour.
+  // Excludes messages that name any other incident, such as approvals of the next hour.
   const ofWave = all.filter(({ words }) => {
     const named = words.match(/INC-\d{4}-\d+/g) ?? [];
     return named.length > 0 && named.every((number) => numbers.includes(number));
@@ -169,7 +172,7 @@ function messages(stories: readonly Story[], { messages: all }: Received): Row[]
   ];
 }
 
-/** Longest time from receipt to the first message. For an incident that the text does not name, the delivery tells the time. */
+/** Longest time from receipt to the first message. If no message names the incident, uses the time of its delivery. */
 function latency(stories: readonly Story[], { messages: all, deliveries }: Received): Row {
   const critical = stories.filter(({ first }) => first.severity === 'critical');
   const waits = critical.map((story) => {

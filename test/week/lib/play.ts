@@ -20,7 +20,7 @@ export interface Played {
   readonly rejected: string[];
 }
 
-/** Plays the days in order: tools send events, the service processes them, people work on the incidents. */
+/** Plays the days in order: tools send events, the service processes the events, and people work on the incidents. */
 export async function play(site: Site, days: readonly Day[]): Promise<Played> {
   const rejected: string[] = [];
   const known = new Map<string, Story>();
@@ -53,7 +53,10 @@ export async function play(site: Site, days: readonly Day[]): Promise<Played> {
   return { stories: [...known.values()], events, rejected };
 }
 
-/** A wave arrives together, so that it is one on a slow machine, too. Every other request is a burst of its own. */
+/**
+ * Groups the requests into bursts. The requests of a wave are one burst, so that they arrive together even on a slow
+ * machine. Every other request is a separate burst.
+ */
 function burstsOf(posts: readonly Post[]): Post[][] {
   const bursts: Post[][] = [];
   for (const one of posts) {
@@ -73,7 +76,7 @@ async function sendAll(site: Site, burst: readonly Post[]) {
   );
 }
 
-/** Judges and closes part of the incidents, reopens one, and decides on approvals. */
+/** Judges and closes some of the incidents, reopens one of them, and decides on approvals. */
 async function workOn(
   site: Site,
   today: readonly Story[],
@@ -108,7 +111,10 @@ async function workOn(
   await decideOnApprovals(site, known, rejected);
 }
 
-/** Approves actions against attacks and rejects others. One of ten is left to expire, but whoever looks at the wave decides on all of it. */
+/**
+ * Approves actions against attacks and rejects all others. Lets one of ten expire, but decides on all actions of the
+ * wave.
+ */
 async function decideOnApprovals(
   site: Site,
   known: ReadonlyMap<string, Story>,

@@ -4,12 +4,12 @@ import { readSample, sourceOf } from './tools.ts';
 
 export interface SampleRuns {
   readonly incidents: readonly string[];
-  /** Steps that a dry run reports as failing. */
+  /** Steps that fail according to a dry run. */
   readonly failing: readonly string[];
   readonly dryRuns: number;
 }
 
-/** Sends every sample and runs every shipped playbook on its incidents: first dry, then for real. */
+/** Sends every sample, and runs every shipped playbook on its incidents: first as a dry run, then as a real run. */
 export async function runSamples(site: Site): Promise<SampleRuns> {
   const incidents: string[] = [];
   for (const sample of samples()) {

@@ -12,7 +12,7 @@ const FORMATS = ['generic', 'email_alert', 'endpoint_alert', 'log_alert', 'ocsf'
 export const PASSWORD = 'Nine herons over the harbour';
 export const PLAYBOOKS = ['phishing-response', 'malware-containment', 'suspicious-login'] as const;
 
-/** Playbook of the site whose step cannot be evaluated, so that the failures of the week include this kind. */
+/** Playbook with a step that cannot be evaluated, so that the failures of the week include this kind. */
 const BROKEN_PLAYBOOK = {
   name: 'policy-check',
   auto_run: true,
@@ -171,7 +171,7 @@ export async function startSite(settings: Readonly<Record<string, string>>): Pro
     sandbox: sandbox.data.id,
     passHour: async () => {
       await waitUntil(async () => {
-        // Waits for approvals that playbooks request. They are held first.
+        // Releases held messages, because messages about approvals that playbooks request are held at first.
         await sql(
           database,
           `update notification_deliveries set held_until = now() where held_until > now()`,
@@ -270,7 +270,7 @@ export async function waitUntilExpired(admin: Caller): Promise<void> {
 
 const TIMEOUT_MS = 20_000;
 
-/** Returns also on timeout, because the figures show work that did not end. */
+/** Also returns after the timeout, because the figures must show work that did not end. */
 async function waitUntil(isSo: () => Promise<boolean>, timeoutMs = TIMEOUT_MS): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; !(await isSo()) && Date.now() < deadline;) {
     await sleep(100);

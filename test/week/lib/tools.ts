@@ -7,14 +7,14 @@ export interface Truth {
   readonly malicious: boolean;
   /** Incident types that are correct for the event. */
   readonly types: readonly string[];
-  /** Newsletter or ordinary mail. */
+  /** True for a newsletter or an ordinary mail. */
   readonly plainMail?: boolean;
   /** The gateway delivered the mail to a mailbox. */
   readonly deliveredMail?: boolean;
   /** The tool reports the event as critical, malicious or confirmed. */
   readonly toolSays?: boolean;
   readonly wave?: boolean;
-  /** Update that raises the severity of an earlier event. */
+  /** True for an update that raises the severity of an earlier event. */
   readonly raised?: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Post {
   readonly source: string;
   readonly body: Json;
   readonly truths: readonly Truth[];
-  /** Sent directly after the previous request. Other requests are an hour apart. */
+  /** True if the request is sent directly after the previous request. All other requests are an hour apart. */
   readonly atOnce?: boolean;
 }
 
@@ -47,7 +47,7 @@ interface Shape {
 const PROOFPOINT = 'presets/proofpoint/siem-all.json';
 const GRAPH = 'presets/microsoft_alert/graph-alert-list.json';
 
-/** Event kinds of the week. Kinds that share a body are in the order in which the service reads their lists. */
+/** Kinds of events in the week. Kinds that share a body are in the order in which the service reads their lists. */
 const SHAPES = {
   alertmanager: shapeOf('presets/alertmanager/group-of-two.json', ['/fingerprint'], '/alerts'),
   cloudflare: shapeOf('presets/cloudflare/ddos-attack.json', ['/alert_correlation_id']),
@@ -133,7 +133,7 @@ export const readSample = (sample: string): Json =>
 
 let lastNumber = 4_200;
 
-/** Creates an event from the vendor's sample: with new ids, and with `changes` applied by JSON pointer. */
+/** Creates an event from the vendor's sample. The event has new ids, and `changes` are applied by JSON pointer. */
 export function createEvent(
   kind: Kind,
   truth: Truth,
@@ -175,7 +175,7 @@ export function createPost(...events: ToolEvent[]): Post {
   return { source: sourceOf(sample), body, truths };
 }
 
-/** Replaces the last digits of the id, or its part before the @, by the number. */
+/** Replaces the last digits of the id, or the part of the id before the @, with the number. */
 function withNumber(id: Json, number: number): Json {
   if (typeof id === 'number') return id + number;
   const last = /[0-9a-f]{6}(?=\W*$)|\w+(?=@)|\d+(?!.*\d)/;

@@ -4,7 +4,7 @@ import { createPost, createUpdate, type Post, type ToolEvent } from './tools.ts'
 export interface Day {
   readonly name: string;
   readonly posts: readonly Post[];
-  /** Action types that the sandbox connector fails on this day. */
+  /** Types of actions that fail at the sandbox connector on this day. */
   readonly fails: readonly string[];
 }
 
@@ -197,7 +197,7 @@ function clouds(scenes: Scenes, day: number): Post[] {
   ];
 }
 
-/** Tools that pass on what others have found, and further ones for mails and hosts. */
+/** Events of consoles that forward the findings of other tools, and events of further tools for mails and hosts. */
 function consoles(scenes: Scenes, day: number): Post[] {
   const failed = benign(...LOGIN);
   if (day % 2 === 1) {
@@ -260,7 +260,10 @@ function wave(scenes: Scenes): Post[] {
   return [...alone, createPost(...Array.from({ length: IN_ONE_BODY }, alike))];
 }
 
-/** Seven events of four tools: phishing mail, click, sign-in from afar, PowerShell, LSASS dump, root login, inbox rule. */
+/**
+ * Seven events of four tools: a phishing mail, a click, a distant sign-in, PowerShell, an LSASS dump, a root login, and
+ * an inbox rule.
+ */
 function campaign(scenes: Scenes): Post[] {
   const user = 'a.meyer';
   const host = 'WS-0142';

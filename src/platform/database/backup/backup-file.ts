@@ -23,7 +23,7 @@ interface Table {
   readonly columns: readonly string[];
 }
 
-/** First line of a backup, which is a gzip file. The COPY text of each table follows, each ended by a line `\.`. */
+/** First line of a backup, which is a gzip file. The COPY text of each table follows and ends with the line `\.`. */
 export interface Manifest {
   readonly format: number;
   readonly version: string;
@@ -39,12 +39,12 @@ interface BackupOptions {
   readonly schema: Schema;
   readonly file: string;
   readonly excludedTables: readonly string[];
-  /** Returns the ids of the keys that the contents need. Throws if the backup would be unusable. */
+  /** Returns the ids of the keys that the contents of the backup need. Throws if the backup would be unusable. */
   readonly keyIds: (manager: EntityManager) => Promise<readonly string[]>;
   readonly force?: boolean;
 }
 
-/** Writes a snapshot while the service keeps writing. The file appears when it is complete and synced. */
+/** The service keeps writing during the backup. The file appears only when it is complete and synced. */
 export async function writeBackup(
   options: BackupOptions,
 ): Promise<{ readonly manifest: Manifest; readonly rows: number }> {
@@ -100,15 +100,12 @@ async function manifestOf(
   };
 }
 
-/**
- * Returns the manifest. Reads the rows only for `receive`, which must read all of them.
- * The end of a gzip file has a checksum, so damaged rows may be received before the error.
- */
+/** `receive` must read all rows. It may get damaged rows before the error, because gzip ends with its checksum. */
 export async function readBackup(
   file: string,
   receive?: (table: Table, rows: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<Manifest> {
-  // Each character of a line is a byte. Reading the lines throws the error of the pipeline.
+  // Each character of a line stands for one byte. An error of the pipeline is thrown while the lines are read.
   const unpacked = connect(createReadStream(file), createGunzip(), () => undefined);
   const lines = linesOf(unpacked.setEncoding('latin1'));
   try {
@@ -132,7 +129,7 @@ export async function readBackup(
   }
 }
 
-/** No row is the line `\.`, because COPY doubles each backslash in a value. */
+/** A row is never the line `\.`, because COPY doubles each backslash in a value. */
 const END_OF_TABLE = '\\.';
 const ROWS_PER_CHUNK = 1_000;
 
@@ -149,7 +146,7 @@ async function* rowsOf(lines: AsyncIterator<string, undefined>): AsyncGenerator<
   }
 }
 
-/** All relations of the service are in one schema and have the owner of the migrations table. */
+/** All relations of the service are in one schema. Their owner is the owner of the migrations table. */
 const OWNER = `(select relowner from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))`;
 
 /** Returns the tables with their stored columns. Referenced tables come first. */

@@ -20,9 +20,7 @@ interface RestoreOptions {
 }
 
 export interface Restore {
-  /** True if the service keeps running during the restore. */
   readonly inUse: boolean;
-  /** Replaces all rows. Returns the number of loaded rows. */
   readonly load: () => Promise<number>;
 }
 
@@ -43,7 +41,6 @@ export async function restoreBackup<T>(
       const client = (await tx.queryRunner!.connect()) as ClientBase;
       const inUse = await prepare(tx, options);
       const tables = (await listTables(tx)).map(({ name }) => name);
-      // Concurrent reads and writes wait, and then see the restored rows.
       await lockTables(client, tables);
       return await around(tx, { inUse, load: () => load(client, options, tables) });
     });
@@ -93,7 +90,6 @@ export function inUseError(why: string): Error {
   );
 }
 
-/** Rejects a backup of another schema, because its rows do not fit into the tables. */
 function requireSameSchema({ migrations, version }: Manifest, { migrations: own }: Schema): void {
   const names = own.map((migration) => new migration().name);
   if (migrations.length === names.length && migrations.every((name) => names.includes(name)))
@@ -103,7 +99,7 @@ function requireSameSchema({ migrations, version }: Manifest, { migrations: own 
   );
 }
 
-/** Copies the rows unchanged. The triggers are off, because they would count, timestamp or reject rows. */
+/** The triggers are off, because they would count the rows, change their times or reject them. */
 async function load(
   client: ClientBase,
   { file, manifest }: RestoreOptions,
@@ -111,7 +107,7 @@ async function load(
 ): Promise<number> {
   const names = tables.map((name) => client.escapeIdentifier(name));
   for (const name of names) await client.query(`alter table ${name} disable trigger user`);
-  // `delete` instead of `truncate`: transactions that started reading keep their snapshot.
+  // Uses `delete`, not `truncate`, so that transactions that are already reading keep their snapshot.
   for (const name of names.toReversed()) await client.query(`delete from ${name}`);
   let rows = 0;
   const loaded = await readBackup(file, async (table, content) => {
@@ -122,7 +118,7 @@ async function load(
   if (JSON.stringify(loaded) !== JSON.stringify(manifest)) {
     throw new Error(`${file} changed during the restore. The database was not changed.`);
   }
-  // Prevents a sequence from returning a number again.
+  // Prevents a sequence from returning a used number again.
   await client.query(
     `select setval(format('%I', name)::regclass, greatest(now.last::bigint, saved.last))
        from (${SEQUENCES}) as now join json_to_recordset($1) as saved (name text, last bigint) using (name)`,
@@ -132,12 +128,12 @@ async function load(
   return rows;
 }
 
-/** Below the deadlock timeout of PostgreSQL (1 s), after which PostgreSQL would abort another transaction. */
+/** Shorter than the deadlock timeout of PostgreSQL (1 s), after which PostgreSQL would abort another transaction. */
 const WAIT_MS = 700;
 const PAUSE_MS = 300;
 const PATIENCE_MS = 60_000;
 
-/** A transaction may hold one table and wait for another table, so each attempt is short and is retried. */
+/** Each attempt is short, because another transaction may hold one table and wait for a second table. */
 export async function lockTables(client: ClientBase, tables: readonly string[]): Promise<void> {
   const names = tables.map((name) => client.escapeIdentifier(name)).join(', ');
   await client.query(`set local lock_timeout = ${WAIT_MS}`);

@@ -15,13 +15,13 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** The OS user of the server; empty for the user of this process. PostgreSQL refuses to run as root. */
+/** OS user of the server. Empty if the server runs as the user of this process. PostgreSQL refuses to run as root. */
 export interface ServerUser {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** The server gets neither secrets nor PG* variables of the service. */
+/** Environment of the server, without secrets and PG* variables of the service. */
 export const SERVER_ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
 
 /** Runs a program as the server user and waits for its end. Returns a failure instead of throwing an error. */
@@ -36,7 +36,7 @@ export function run(
   return { ok: status === 0, stdout: stdout ?? '', stderr: stderr || (error?.message ?? '') };
 }
 
-/** Returns the owner of an existing cluster. A new cluster gets this user, or an unprivileged user instead of root. */
+/** Owner of the cluster. A new cluster gets the user of this process, or an unprivileged user instead of root. */
 export function serverUserOf(cluster: string): ServerUser {
   const owner = statSync(cluster, { throwIfNoEntry: false });
   const uid = process.getuid?.();
@@ -59,14 +59,14 @@ function unprivilegedUser(): ServerUser {
   );
 }
 
-/** Under root, the server user may lack access to the folders above the cluster, but can open its working directory. */
+/** The server user may lack access to the folders above the cluster, but can open its own working directory. */
 export function pathFor(user: ServerUser, cluster: string): string {
   return user.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
 }
 
 const SYSTEM_FOLDER = '/var/lib/incident-triage';
 
-/** Returns the folder of the programs: that of the package, or a copy if the server user cannot use the package. */
+/** Returns the folder in the package, or a copy if the server user cannot use the folder in the package. */
 export function preparePrograms(user: ServerUser, dataDir: string): string {
   const native = locateNative();
   if (user.uid !== undefined) return copyPrograms(native, SYSTEM_FOLDER);
@@ -102,7 +102,7 @@ export function linkLibraries(native: string): boolean {
   }
 }
 
-/** Omits static libraries, and sets modes: with umask 077, a checkout would be unreadable to the server user. */
+/** Sets file modes, because a checkout under umask 077 is unreadable for the server user. Omits static libraries. */
 const COPY = 'cp -R "$1/." "$2" && rm -f "$2"/lib/*.a && chmod -R a+rX,go-w "$2"';
 
 export function copyPrograms(native: string, folder: string): string {
@@ -115,7 +115,7 @@ export function copyPrograms(native: string, folder: string): string {
   try {
     renameSync(draft, copy);
   } catch {
-    // Another service finished the same copy meanwhile.
+    // Another service has finished the same copy, so the draft is deleted.
     rmSync(draft, { recursive: true });
   }
   return copy;
@@ -150,7 +150,7 @@ export function prepareCluster(options: ClusterOptions): void {
   );
 }
 
-/** Creates a draft and renames it when complete. An initdb of a killed process may still write to another draft. */
+/** Renames a complete draft to the cluster. The initdb of a killed process may still be writing to another draft. */
 function createCluster({ cluster, user, programs, durable }: ClusterOptions): void {
   const dataDir = dirname(cluster);
   const prefix = `${basename(cluster)}.new-`;
@@ -163,15 +163,14 @@ function createCluster({ cluster, user, programs, durable }: ClusterOptions): vo
   const path = pathFor(user, draft);
   const initdb = [
     ...['-D', path, '--username=postgres', '--encoding=UTF8', '--no-instructions'],
-    // Text is compared by code point, and case is mapped by Unicode, independent of the locales of the machine.
+    // Compares text by code point and maps case by Unicode, so that the locales of the machine have no effect.
     ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     // Only the server user and root can open the directory of the socket, so no password is needed.
     ...['--auth-local=trust', '--auth-host=reject', ...(durable ? [] : ['--no-sync'])],
   ];
-  // Single-user mode needs no running server.
+  // Creates the role and the database in single-user mode, which needs no running server.
   const settings = ['-c', 'exit_on_error=on', '-c', `fsync=${durable ? 'on' : 'off'}`];
   const single = ['--single', '-j', '-D', path, ...settings, 'postgres'];
-  // Tests create databases and roles.
   const input = `CREATE ROLE ${DATABASE} LOGIN ${durable ? '' : 'CREATEDB CREATEROLE'};\n\nCREATE DATABASE ${DATABASE} OWNER ${DATABASE};\n\n`;
   for (const [program, args] of Object.entries({ initdb, postgres: single })) {
     const { ok, stderr } = run(user, join(programs, 'bin', program), args, { cwd: draft, input });
@@ -194,12 +193,12 @@ export function lastComplaint(output: string): string {
 
 /** Settings for one application on a small machine. Safe defaults (fsync, checksums, full page writes) stay. */
 export const SMALL_SERVER: Readonly<Record<string, string>> = {
-  // Socket only, in a private directory: another user of the machine could exhaust the connections of a port.
+  // A socket in a private directory: on a port, another user of the machine could exhaust the connections.
   listen_addresses: '',
   max_connections: '60',
   shared_buffers: '64MB',
   max_wal_size: '512MB',
-  // No replication: less WAL and fewer processes.
+  // Turns replication off, which saves WAL and processes.
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_logical_replication_workers: '0',

@@ -13,14 +13,13 @@ import { endPredecessor, readPostmasterFile, removeSocketDir, Server } from './s
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly log?: (line: string) => void;
-  /** Additional server settings, such as `{ fsync: 'off' }` in tests. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
 export interface EmbeddedPostgres {
   readonly url: string;
   readonly cluster: string;
-  /** Process id of the current server. A killed server is replaced. */
+  /** Process id of the current server. It changes when a killed server is replaced. */
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -45,7 +44,7 @@ export async function startEmbeddedPostgres({
   const programs = preparePrograms(user, dataDir);
   prepareCluster({ cluster, programs, user, durable: parameters?.['fsync'] !== 'off' });
 
-  // The socket needs a short path that the server user can access. Neither DATA_DIR nor TMPDIR guarantees it.
+  // A path in DATA_DIR or TMPDIR may be too long for a socket, or inaccessible to the server user.
   const socketDir = mkdtempSync('/tmp/incident-triage-');
   if (user.uid !== undefined) chownSync(socketDir, user.uid, user.gid!);
   undo.defer(() => removeSocketDir(socketDir, user));
@@ -70,7 +69,7 @@ export async function startEmbeddedPostgres({
 
 const JOIN_MS = 30_000;
 
-/** Joins the server of a running service, or starts a server, for commands. `stop` does not stop a joined server. */
+/** Uses the server of a running service, or starts a server. `stop` stops only a server that was started here. */
 export async function startOrJoin(
   options: EmbeddedPostgresOptions,
 ): Promise<Omit<EmbeddedPostgres, 'pid'>> {
@@ -96,10 +95,7 @@ const SQLITE_BUSY = 5;
 
 class DataDirInUseError extends Error {}
 
-/**
- * Locks DATA_DIR with an exclusive SQLite transaction, because Node has no flock. The kernel releases the lock when the
- * process ends, also between containers. Never open the file in another way: closing any handle releases the lock.
- */
+/** An SQLite transaction is the lock, as Node has no flock. Closing any other handle of the file releases the lock. */
 function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'postgres.lock');
   try {

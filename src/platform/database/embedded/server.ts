@@ -32,7 +32,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** True if the process works in the directory of the cluster. Process ids are reused, so a live process is no proof. */
+/** Compares the working directory. A live process alone is no proof, because process ids are reused. */
 export function servesCluster(pid: number, cluster: string): boolean {
   if (process.platform !== 'linux') {
     const { stdout } = run({}, 'ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
@@ -48,7 +48,7 @@ export function servesCluster(pid: number, cluster: string): boolean {
 const POLL_MS = 10;
 const SHUTDOWN_MS = 10_000;
 
-/** Requests a fast shutdown, and then an immediate shutdown, in which the server kills its processes. Data is safe. */
+/** Requests a fast and then, if necessary, an immediate shutdown. Both are safe for the data. */
 async function shutDown(pid: number, isOver: () => boolean): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     if (!isOver() && isAlive(pid)) process.kill(pid, signal);
@@ -60,7 +60,7 @@ async function shutDown(pid: number, isOver: () => boolean): Promise<void> {
   throw new Error(`The PostgreSQL server (pid ${pid}) does not stop. Stop it manually.`);
 }
 
-/** Stops the server of a killed service. The caller holds the lock, so no live service uses the server. */
+/** Stops the server of a killed service. The caller holds the lock of DATA_DIR, so no live service uses the server. */
 export async function endPredecessor(
   cluster: string,
   user: ServerUser,
@@ -73,13 +73,13 @@ export async function endPredecessor(
     log(`Stopping the PostgreSQL server (pid ${pid}) of a previous instance.`);
     await shutDown(pid, () => !servesCluster(pid, cluster));
   } else if (isAlive(pid)) {
-    // postgres accepts the file of a dead server, but not a file whose process id now belongs to another program.
+    // postgres replaces the pid file of a dead server, but not if another program now has this process id.
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
   }
   removeSocketDir(socketDir, user);
 }
 
-/** Runs as the server user, because that user may have changed the path. */
+/** Deletes the directory as the server user, because that user may have replaced the path. */
 export function removeSocketDir(directory: string, user: ServerUser): void {
   run(user, '/bin/sh', ['-c', 'rm -f "$1"/.s.PGSQL.*; rmdir "$1"', 'sh', directory]);
 }
@@ -94,9 +94,9 @@ export interface ServerCommand {
 }
 
 /**
- * The shell starts an orphan guard and becomes postgres. When node ends for any reason, the kernel closes the pipe, and
- * the guard requests a fast shutdown of postgres. A line on the pipe ends the guard. The guard is forked twice, because
- * postgres must not have unknown child processes.
+ * The shell starts an orphan guard and then becomes postgres. If node ends for any reason, the kernel closes the pipe,
+ * and the guard requests a fast shutdown of postgres. A line on the pipe ends the guard. The guard is forked twice,
+ * because postgres must not have unknown child processes.
  */
 const GUARDED = `
 socket_dir=$1; shift
@@ -108,12 +108,12 @@ socket_dir=$1; shift
 exec "$@" 3<&-`;
 
 const LONGEST_START_MS = 120_000;
-/** Temporary errors while the processes of a killed server end. */
+/** Errors that disappear when the processes of a killed server have ended. */
 const PASSING = /shared memory block|lock file/;
 const PATIENCE_MS = 10_000;
 const PAUSE_MS = 100;
 
-/** Restarts postgres when it ends, until `stop`. The pools of the service reconnect. */
+/** Runs postgres, and restarts it whenever it ends, until `stop` is called. The pools of the service reconnect. */
 export class Server {
   private child!: ChildProcess;
   private stopping = false;
@@ -195,7 +195,7 @@ function spawnGuarded(command: ServerCommand, log: number): ChildProcess {
     ...user,
     cwd: cluster,
     env: SERVER_ENVIRONMENT,
-    // Own process group: Ctrl-C must reach only the service, which needs the server during its shutdown.
+    // Runs in its own process group: Ctrl-C must reach only the service, which needs the server during its shutdown.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
   });

@@ -3,22 +3,19 @@ import { element, read, utc, whyUnread } from './page.mjs';
 
 /* Lists the actions that wait for the approval of the user, with links to the operations that decide. */
 
-/** The types show which parameters are required. */
 const TYPES = '/api/actions/types';
 const DECISIONS = { Approve: 'approveAction', Reject: 'rejectAction' };
 
-/** Maximum shown length of an optional parameter. */
 const LONGEST = 120;
 const LONGEST_REASON = 500;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Quotes of all languages and widths: with one, a title could seem to end. */
+/** Quotation marks of all languages and widths: with such a mark, a title could seem to end. */
 const QUOTES = /["\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 
-/** The oldest action is the first. */
 export const listOf = (levels) =>
   `/api/actions?status=pending_approval&approval_level=${levels}&sort=requested_at&per_page=20`;
 
-/** Returns a function that reads the actions and shows them in `section`. Users who may approve nothing see nothing. */
+/** Returns a function that shows the waiting actions in `section`, or nothing to users who cannot approve any. */
 export function showApprovals(section, ui) {
   const { levels } = section.dataset;
   if (levels === '') return () => undefined;
@@ -73,7 +70,6 @@ function lineOf(action, types, ui) {
 const quoted = (label, words) =>
   element('div', {}, `${label}: "`, foreign(words.replace(QUOTES, "'")), '"');
 
-/** Returns what an approver must know, the target first. */
 export function factsOf(action, types) {
   const { approval_level, requested_by, expires_at, incident } = action;
   const facts = [
@@ -86,7 +82,7 @@ export function factsOf(action, types) {
   return facts.filter(Boolean);
 }
 
-/** Returns the required parameters whole, then the optional parameters, shortened. The reason is shown separately. */
+/** Required parameters come first and are complete; optional parameters are cut. The reason is shown separately. */
 function targetsOf({ action_type, parameters = {} }, types) {
   const known = types.find(({ name }) => name === action_type)?.parameters ?? [];
   const mayBeCut = (name) => known.some((one) => one.name === name && !one.required);
@@ -101,10 +97,10 @@ function targetsOf({ action_type, parameters = {} }, types) {
 
 const shortened = (text, most = LONGEST) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-/** A `bdi` keeps the text direction of strangers inside, and its border shows where their text ends. */
+/** Isolates the text of a stranger: its direction affects no other text, and its border shows where it ends. */
 const foreign = (text) => element('bdi', {}, visible(text));
 
-/** Shows invisible characters as marks, such as `⟦U+202E⟧`. */
+/** Replaces each invisible character by a mark such as `⟦U+202E⟧`. */
 export const visible = (text) =>
   text.replace(
     UNSEEN,

@@ -1,9 +1,6 @@
 import { searchedWords } from './search.mjs';
 
-/*
- * Prepares the contract for "Try it out", where one click sends what is filled in. A filled-in value works on every
- * service: a filter that nobody chose would hide results, and an example of a reason would be recorded as the user's own.
- */
+/* "Try it out" sends all boxes: an unchosen filter would hide results, and an example reason would be recorded. */
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 /** Ids of the recorded examples exist on no other service. */
@@ -11,7 +8,7 @@ const RECORDED_ID = /^([a-z]+-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Fields that the user fills in. Until then, the service rejects the request. */
 const OWN_WORDS = /^(reason|comment|resolution)$|password/;
 
-/** Requests go to the host of the page. Titles name the required role if the user does not have it. */
+/** Requests go to the host of the page. The title of an operation names the role that the user lacks. */
 export function documentForPage(document, mayCall) {
   const resolve = (part) => {
     if (!part?.$ref) return part;
@@ -39,7 +36,7 @@ export function documentForPage(document, mayCall) {
   return { ...document, servers: [{ url: '/' }], paths };
 }
 
-/** Fills in required values, except for a PUT or DELETE. Other examples are in the description. */
+/** Fills in the examples of required values, except for a PUT or DELETE. The description shows all other examples. */
 function boxOf({ example, schema, description = '', ...parameter }, method, resolve) {
   const { example: ofSchema, ...plain } = resolve(schema ?? {});
   const shown = example ?? ofSchema;
@@ -51,7 +48,7 @@ function boxOf({ example, schema, description = '', ...parameter }, method, reso
   const words = isNamed ? `${description}\n\nFor example \`${[shown].flat()}\`.` : description;
   const choices = parameter.name === 'sort' && resolve(plain.items)?.enum;
   if (!choices) return { ...parameter, description: words.trim(), schema: plain };
-  // A text, because the order of the fields matters, and a list of choices has its own order.
+  // `sort` takes free text, because the order of its fields matters, and a list of choices has its own order.
   const fields = choices.filter((word) => !word.startsWith('-'));
   return {
     ...parameter,

@@ -1,6 +1,5 @@
-/* Opens operations of Swagger UI, and what a message links to, such as `/docs?action=act-…`. */
+/* Opens operations of Swagger UI, and the targets of links in messages, such as `/docs?action=act-…`. */
 
-/** Opens an operation with the id filled in, without the request and response of another id. Returns its element. */
 export async function openOperation(ui, operationId, id) {
   const { layoutActions, specActions, specSelectors, oas3Actions } = ui;
   const isWanted = (one) => one.getIn(['operation', 'operationId']) === operationId;
@@ -24,7 +23,6 @@ export async function openOperation(ui, operationId, id) {
 const TRIES = 50;
 const BETWEEN_MS = 100;
 
-/** Waits until Swagger UI has drawn an element. Returns `undefined` if it does not. */
 async function drawn(find) {
   for (let tries = 0; tries < TRIES; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
@@ -43,10 +41,7 @@ const READS = {
 };
 const ID = /^[\w-]{1,100}$/;
 
-/**
- * Shows what the query of the page links to. A waiting action is marked in the list of approvals. Everything else is
- * read, which changes nothing, whoever made the link.
- */
+/** Marks a waiting action, or reads any other target. Reading changes nothing, so anybody may make the link. */
 export async function showLinked(search, ui) {
   const query = new URLSearchParams(search);
   const kind = Object.keys(READS).find((name) => ID.test(query.get(name) ?? ''));
@@ -56,12 +51,11 @@ export async function showLinked(search, ui) {
   const button = block && (await drawn(() => block.querySelector('button.execute')));
   if (!button) return;
   button.click();
-  // The response is below the parameters, the description and the command, which fill the screen.
+  // Scrolls to the response, which is below the parameters, the description and the command. These fill the screen.
   const answer = await drawn(() => block.querySelector('.live-responses-table'));
   answer?.scrollIntoView({ block: 'start' });
 }
 
-/** Returns false if the action does not wait for this user. */
 function markWaiting(id) {
   const lines = [...document.querySelectorAll('#approvals li')];
   const line = lines.find(({ dataset }) => dataset.action === id);

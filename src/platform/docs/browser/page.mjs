@@ -1,6 +1,3 @@
-/* Shared functions of the page, and the band of the kill switch. */
-
-/** Returns the body of a response. An error has the status. */
 export async function read(address) {
   const answer = await fetch(address, { headers: { accept: 'application/json' } });
   const { error, ...body } = await answer.json();
@@ -8,14 +5,12 @@ export async function read(address) {
   throw Object.assign(new Error(error?.message ?? `${answer.status}`), { status: answer.status });
 }
 
-/** Describes why `what` could not be read, with a link to the login if the session has ended. */
 export function whyUnread(what, { status, message }) {
   if (status !== 401) return [`${what} could not be read: ${message}`];
   const login = element('a', { href: '/login?next=/docs' }, 'Log in again');
   return ['Your session has ended. ', login];
 }
 
-/** Returns a time as in messages, such as `2026-01-31 09:30 UTC`. */
 export const utc = (time) => `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Creates an element. Strings become text, never markup, because strangers wrote some of them. */
@@ -26,7 +21,6 @@ export function element(name, attributes, ...children) {
   return made;
 }
 
-/** Shows in `band` that the kill switch is active, and why. */
 export async function showKillSwitch(band) {
   const words = await killSwitchWords();
   band.replaceChildren(...words);

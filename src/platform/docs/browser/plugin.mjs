@@ -1,6 +1,6 @@
 import { findOperations } from './search.mjs';
 
-/* Changes to Swagger UI. It is for people who are logged in, so keys, servers and the introduction are collapsed or gone. */
+/* For people who are logged in, collapses the keys and the introduction, and hides the servers. */
 
 const SEARCH = 'Search paths, titles, descriptions and tags';
 
@@ -42,7 +42,7 @@ const searchBox =
     return createElement('div', { className: 'filter wrapper' }, box);
   };
 
-/** Without a result, Swagger UI would say that the document has no operations. */
+/** If a search finds nothing, Swagger UI would say that the document has no operations. */
 const foundOperations =
   (Original, { React: { createElement } }) =>
   (props) => {

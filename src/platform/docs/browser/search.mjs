@@ -1,6 +1,5 @@
 /* Finds and sorts operations. Swagger UI passes Immutable collections. */
 
-/** True if the parts contain all words, in any case. */
 export function isFound(words, parts) {
   const text = parts.filter(Boolean).join(' ').toLowerCase();
   return words
@@ -9,7 +8,6 @@ export function isFound(words, parts) {
     .every((word) => text.includes(word));
 }
 
-/** Filter function of Swagger UI: returns the tags with the operations that contain the words. */
 export function findOperations(tagged, words) {
   return tagged
     .map((group, tag) =>
@@ -27,7 +25,7 @@ function partsOf(entry, tag) {
   return [tag, entry.get('method'), entry.get('path'), ...texts.map((name) => operation.get(name))];
 }
 
-/** Words of analysts that the contract does not use. */
+/** Words that analysts use for operations but that the contract does not contain. */
 export const SYNONYMS = {
   createIncident: 'report ticket case add new',
   createUser: 'add account colleague person role',
@@ -55,20 +53,18 @@ export const SYNONYMS = {
     'close closing closed reopen reopening resolve note notes comment edit judge verdict false positive true positive benign malicious severity acknowledge status',
 };
 
-/** Synonyms, the names of the parameters and of the fields of the body, and the titles of the examples. */
 export function searchedWords({ operationId, parameters = [], requestBody }, resolve) {
   const media = Object.values(resolve(requestBody)?.content ?? {});
   const fields = media.flatMap(({ schema }) => Object.keys(resolve(schema)?.properties ?? {}));
   const names = parameters.map((parameter) => resolve(parameter).name);
   const words = [SYNONYMS[operationId] ?? '', ...names, ...fields].join(' ').replaceAll('_', ' ');
-  // No path says that an incident can be resolved.
+  // Only the title of an example says, for instance, that an incident can be resolved.
   const examples = media.flatMap((one) => Object.values(one.examples ?? {}));
   return [words, ...examples.map(({ summary }) => summary)].join(' ');
 }
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 
-/** Sorts by path, then GET first and DELETE last. */
 export function inOrder(one, other) {
   const [path, otherPath] = [one.get('path'), other.get('path')];
   if (path !== otherPath) return path < otherPath ? -1 : 1;

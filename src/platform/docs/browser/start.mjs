@@ -5,7 +5,7 @@ import { showKillSwitch } from './page.mjs';
 import { pagePlugin } from './plugin.mjs';
 import { inOrder } from './search.mjs';
 
-/* A class enables the dark colours of Swagger UI. */
+/* This class turns on the dark colours of Swagger UI. */
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 const followColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 followColours();
@@ -16,7 +16,6 @@ const { role, roles } = main.dataset;
 const order = roles.split(' ');
 const mayCall = (needed) => order.indexOf(needed) <= order.indexOf(role);
 
-/** True while a request runs that may change an approval or the kill switch. */
 let mayHaveChanged = false;
 
 const answer = await fetch('/openapi.json');

@@ -32,7 +32,7 @@ import { type AnthropicSettings, notAMessage, ProviderRequests } from './provide
 
 const MOST_QUESTIONS = 6;
 const TOOL_TIME_MS = 5_000;
-/** Six rounds of questions, the verdict, one repair, and two pauses of the provider. */
+/** Maximum requests per run: six rounds of tool calls, the verdict, one repair, and two pauses of the provider. */
 const MOST_REQUESTS = 10;
 const MOST_OUTPUT_TOKENS = 8_192;
 
@@ -116,17 +116,17 @@ class Conversation {
     return await traced(() => ({ name: `chat ${model}`, kind: 'client', attributes }), send);
   }
 
-  /** Undefined while the conversation continues. https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
+  /** `undefined`: the model continues. https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
   private async take({ stop_reason, content }: Message): Promise<ProposedVerdict | undefined> {
     const isEnd = stop_reason === 'end_turn' || stop_reason === 'stop_sequence';
     if (!isEnd && stop_reason !== 'tool_use' && stop_reason !== 'pause_turn') {
       throw useless(...(STOPPED[stop_reason ?? ''] ?? UNKNOWN_STOP));
     }
-    // Text before a tool question is not the verdict.
+    // The last text is the verdict. Text before a tool call is not.
     const last = content.findLast((block) => block.type === 'text');
     const verdict = isEnd ? readVerdict(last?.text) : undefined;
     if (verdict) return verdict;
-    // The provider rejects an empty message.
+    // An empty message cannot be sent back, because the provider rejects it.
     if (content.length === 0) throw useless('invalid_answer', 'The model answered nothing.');
     if (isEnd && this.isRepaired) {
       throw useless('invalid_answer', 'The answers of the model do not match the schema.');
@@ -150,7 +150,7 @@ class Conversation {
     return {
       model: this.settings.anthropicModel,
       max_tokens: MOST_OUTPUT_TOKENS,
-      // Tools precede the system prompt, so the cache mark includes both. Both are the same for all incidents.
+      // The cache mark includes the tools, which come before the system prompt. Both are the same for all incidents.
       system: [{ type: 'text', text: this.prompt.system, cache_control: { type: 'ephemeral' } }],
       output_config: { format: { type: 'json_schema', schema: VERDICT_SCHEMA } },
       messages: this.messages,
@@ -185,7 +185,7 @@ function isMessage(answer: unknown): answer is Message {
   return content.every((block) => typeof valueAt(block, 'type') === 'string');
 }
 
-/** A higher number is an error, and would use up the budget of the hour. The sum of all attempts must fit into an integer. */
+/** A higher number would use up the hourly budget, and the sum of all attempts must fit into an integer. */
 const MOST_TOKENS = 1_000_000;
 
 function tokensOf(answer: unknown): TokenUse {
@@ -214,7 +214,7 @@ export class ToolAnswers {
     return this.calls.length >= MOST_QUESTIONS;
   }
 
-  /** Answers every question, because the provider rejects a message with a missing answer. */
+  /** Answers every question, because the provider rejects a message in which an answer is missing. */
   async answer(questions: readonly Question[]): Promise<Result[]> {
     const first = this.calls.length + 1;
     const asked = questions.slice(0, MOST_QUESTIONS - this.calls.length);

@@ -16,12 +16,12 @@ export type AnthropicSettings = Pick<
   'anthropicApiKey' | 'anthropicBaseUrl' | 'anthropicModel' | 'triageTimeoutMs'
 >;
 
-/** Omits the other headers of the SDK, which describe this machine. */
+/** Headers that are sent. The other headers of the SDK describe this machine. */
 const SENT_HEADERS = ['accept', 'anthropic-version', 'authorization', 'content-type'];
 const READ_HEADERS = ['content-type', 'retry-after', 'retry-after-ms'];
 
 export class ProviderRequests {
-  /** Aborted by an error that the SDK must not retry: an error of the gate, a timeout, or a forbidden target. */
+  /** Aborted if the SDK must not retry: the permit check failed, the time is over, or the target is forbidden. */
   private readonly ended = new AbortController();
   private readonly deadline: number;
   private readonly sdk: Anthropic;
@@ -70,9 +70,7 @@ export class ProviderRequests {
       const read = new Headers(
         READ_HEADERS.map((name): [string, string] => [name, answer.header(name) ?? '']),
       );
-      // The SDK would wait beyond the deadline.
       if ((pauseIn(read) ?? 0) >= this.timeLeftMs) read.set('x-should-retry', 'false');
-      // A response without content, such as 204, has no body.
       const content = answer.body.length > 0 ? new Uint8Array(answer.body) : null;
       return new Response(content, { status: Math.min(answer.status, 599), headers: read });
     } catch (error) {
@@ -98,10 +96,10 @@ function meaningOf(status: number): readonly [UnavailableReason, Remedy] {
   if (status === 401 || status === 403) return ['authentication', 'operator'];
   if (status === 429) return ['rate_limited', 'time'];
   if (status === 529) return ['overloaded', 'time'];
-  // These three statuses do not show if every question is wrong, or only this question, for example about a large incident.
+  // These statuses do not show whether every question fails or only this question, such as for a large incident.
   if (status === 400 || status === 413 || status === 422) return ['provider_error', 'nothing'];
   if (status === 408 || status === 409 || status >= 500) return ['provider_error', 'time'];
-  // Other statuses mean an unknown model, an unpaid bill or a wrong URL, for every question.
+  // Any other status affects every question: for example, an unknown model, an unpaid bill or a wrong URL.
   return ['provider_error', 'operator'];
 }
 
@@ -120,7 +118,7 @@ function failureOf(error: unknown): unknown {
         : (['provider_error', 'The response of the provider is incomplete.'] as const);
     return new ModelUnavailableError(reason, message, 'time', { cause: error });
   }
-  // The SDK drops the cause of a connection timeout.
+  // For a connection timeout, the SDK gives no cause.
   if (error instanceof Anthropic.APIConnectionError) {
     return failureOf(error.cause ?? new UnreachableError(error.message));
   }
@@ -144,14 +142,14 @@ function failureOfStatus({ status = 0, headers, error: body }: StatusError): Mod
   });
 }
 
-/** The provider reports used up credit as an invalid request. A quoted incident never begins the message. */
+/** True if the account has no credit. Matches only the start of the message, which never quotes an incident. */
 function isAboutAccount(body: unknown): boolean {
   const isInvalid = valueAt(body, 'error', 'type') === 'invalid_request_error';
   const message = String(valueAt(body, 'error', 'message'));
   return isInvalid && /^(?:your credit balance is|you have reached your specified)/i.test(message);
 }
 
-/** Error for a response of 200 that is no message, such as the page of a proxy. For an invalid message, a retry may help. */
+/** For status 200 without a valid message, such as a page of a proxy. After an invalid message, a retry may help. */
 export function notAMessage(answer?: unknown): ModelUnavailableError {
   const remedy = valueAt(answer, 'type') === 'message' ? 'time' : 'operator';
   const message = 'The server at ANTHROPIC_BASE_URL does not speak the Messages protocol.';

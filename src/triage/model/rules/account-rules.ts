@@ -19,14 +19,13 @@ import { SIGNS } from './signs.js';
 const PLACE = /(?:country|location|geo|home)[^/]*(?:\/[^/]+)?$/;
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** Countries by their codes and English names. */
 const COUNTRIES = new Map(
   LETTERS.flatMap((one) => LETTERS.map((two) => one + two)).flatMap((code) => {
     const name = regions.of(code)!.toUpperCase();
     return name === code ? [] : [[code, name] as const, [name, name] as const];
   }),
 );
-/** Unifies `DE`, `Germany` and `Berlin, DE`. */
+/** Finds two different countries. `DE`, `Germany` and `Berlin, DE` are the same country. */
 export const twoCountries: Look = (facts) => {
   const named = facts.all.flatMap((fact) => {
     const last = String(fact.value).slice(-64).split(',').at(-1)!.trim().toUpperCase();
@@ -38,7 +37,7 @@ export const twoCountries: Look = (facts) => {
   return byCountry.size > 1 ? [...byCountry.values()] : [];
 };
 
-/** At least three answers denied or timed out, and one answer approved. */
+/** Finds at least three answers that denied or timed out, and one answer that approved. */
 const denials: Look = (facts) => {
   const answers = facts.named('r', 'result', 'response', 'answer', 'status', 'outcome');
   const refused = answers.filter(({ value }) =>
@@ -63,7 +62,7 @@ const approvedAfterDenials = any(
   ),
 );
 
-/** A call without an error. */
+/** Finds the name of a call if there is no error code. */
 const callSucceeded: Look = (facts) =>
   facts.named('errorcode').some(({ value }) => /[a-z]/i.test(String(value)))
     ? []
@@ -92,7 +91,7 @@ const openedToAll = any(
   ),
 );
 
-/** Ignores addresses: `support@hosting.example` contains the name of a company, not of a network. */
+/** Finds signs of a hidden network. Ignores addresses: `support@hosting.example` names a company, not a network. */
 const hiddenNetwork: Condition = {
   only: ({ value }) =>
     SIGNS.matchesIn(wordsOf(String(value).replace(/\S+@\S+|\w+:\/\/\S+/g, ' '))).has(
@@ -113,15 +112,13 @@ const manyAccounts = any(
 );
 /** Excludes up to five wrong passwords before the right password, because a person may mistype. */
 const guessedIn = unless(byTool(TRIES, /^[1-5]$/), says('guessed'));
-/** No second factor was requested, because an earlier token has it. Entra writes this text for most sign-ins. */
+/** The sign-in needed no second factor: an earlier token contains it. Entra writes this text for most sign-ins. */
 const tokenSatisfied = reads(
   /mfa|factor|auth|status|detail/,
   /previously satisfied|satisfied by (?:claim in the )?token|same as previous sign/i,
 );
 const DEVICE_KEYS = 'device devicename devicestate deviceid trusttype';
-const isTicket = reads('eventcode eventid code', /^476[89]$/);
-const weakCipher = reads('ticketencryptiontype', /^(?:0x0*17|0x0*18|23|24|rc4.*)$/i);
-/** Windows writes these events when a member is added to a group of the domain, the machine or the forest. */
+/** A member was added to a group. Windows writes these events for groups of the domain, the machine or the forest. */
 const joined = any(
   says('group_joined'),
   all(
@@ -228,10 +225,7 @@ export const ACCOUNT_RULES = [...signs([
     'Kerberos tickets were forged or collected.',
     any(
       says('ticket_attack'),
-      all(isTicket, weakCipher, any(reads('preauthtype', /^0$/), atLeast(5, 'servicecount distinctservices services count requestcount ticketcount spns'))))],
-  ['weak_ticket', 20, 'account_takeover', 'finding', 'T1558.003',
-    'A user asked for the ticket of a service in a weak cipher, as password crackers do.',
-    all(reads('eventcode eventid code', /^4769$/), weakCipher, reads('servicename', /^(?!krbtgt)(?!.*\$$).+$/i))],
+      all(reads('eventcode eventid code', /^476[89]$/), reads('ticketencryptiontype', /^(?:0x0*17|0x0*18|23|24|rc4.*)$/i), any(reads('preauthtype', /^0$/), atLeast(5, 'servicecount distinctservices services count requestcount ticketcount spns'))))],
   ['exposed', 20, 'account_takeover', 'work', 'T1530', 'A resource was opened to everybody.',
     any(says('exposed'), openedToAll)],
   ['cloud_misuse', 20, 'account_takeover', 'work', 'T1496 T1578',

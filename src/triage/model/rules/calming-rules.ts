@@ -17,17 +17,15 @@ import { senderProven, sentInside } from './mail-rules.js';
 import { isRecord } from './tool-rules.js';
 
 const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
-/** Roles and owners in the inventory that are scanners. */
 const scannerKnown: Condition = {
   only: ({ path }) => INVENTORY.test(path),
   from: byTool(/./, yes(/\bscanner\b/i)),
 };
-/** Another known machine: a scanner counts only once. */
+/** True for an inventory entry of any other machine. Entries of a scanner already count in `known_scanner`. */
 const inInventory = ({ path, value }: Fact): boolean =>
   INVENTORY.test(path) && !/\bscanner\b/i.test(String(value));
-/** SHA-256 of the 68 bytes of the antivirus test file. No other file has this hash. */
+/** SHA-256 of the antivirus test file, which has 68 bytes. No other file has this hash. */
 const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
-/** Holds if every file digest is the digest of the test file. */
 const onlyTestFiles: Look = (facts) => {
   const digests = facts
     .ofTools('sha256', 'filesha256', 'sha256string', 'hash', 'filehash')
@@ -39,18 +37,17 @@ const stoppedByTool = byTool(
   'action actiontaken disposition remediationstatus detectionstatus',
   /^(?:blocked|quarantined|removed|deleted|prevented)$/i,
 );
-/** Roles of machines and addresses that explain scans and the work of administrators. */
 const ROLES =
   /\b(?:\w*scanners?|qualys|nessus|tenable|rapid7|lansweeper|openvas|named location|trusted location|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
 /*
- * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or record. No rule
- * reads a text that a stranger may have written, or the absence of a value. Comments explain how an attacker could cause the same
- * fact.
+ * The only rules that lower the points. Each rule reads a value of fixed form from a gateway, sensor, directory or
+ * record. No rule reads a text that a stranger may have written, and no rule depends on a missing value. The comments
+ * explain how an attacker could cause the same fact.
  */
 
 // prettier-ignore
 export const CALMING = calming([
-  // A person decided this in the tool. No outsider can do so.
+  // A person made this decision in the tool. An outsider cannot do this.
   ['tool_dismissed', -110, 'proof', 'place sender lure payment work scan drill finding unwanted tool rating talk',
     'A person dismissed the alert in the tool.',
     any(
@@ -68,7 +65,7 @@ export const CALMING = calming([
       byTool('sample issample istest testalert simulated istestevent', YES), byTool('alerttype eventtype', /^test$/i),
       { only: ({ key }) => key === 'title', from: reads('title', /^\[(?:SAMPLE|TEST)\]/) })],
   ['finding_gone', -40, 'proof', 'work scan finding rating tool', 'The tool reports that the weakness is gone, or that the setting is right.',
-    { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /compliance\/status$|securitycontrolid$|vulnerabilities\/|cve|validity$/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('validity', /^(?:inactive|revoked|invalid|expired)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
+    { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /^(?:issue|finding)\/status$|compliance\/status$|securitycontrolid$|vulnerabilities\/|cve|validity$/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('validity', /^(?:inactive|revoked|invalid|expired)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
   ['archived_by_rule', -25, 'habit', 'work scan tool rating place', 'The tool archived the finding by a rule, or a person did.',
     byTool('archived isarchived', YES)],
   ['refused_by_policy', -20, 'habit', 'place work', 'A policy or missing rights refused it.',
@@ -80,7 +77,7 @@ export const CALMING = calming([
     'The gateway sorts the mail as marketing or a newsletter, and reports no threat.',
     byTool('name rulename rule attacktype gatewaycategory category mailtype',
       /^(?:newsletters?|marketing|gr[ae]y ?mail|promotional?)(?: (?:or|and) (?:newsletters?|marketing|gr[ae]y ?mail))?(?: mails?| messages?)?$/i)],
-  // The gateway knows its own exercise. The exercise explains only lures: no file that runs, and no payment.
+  // The gateway knows its own exercises. An exercise explains only lures, but no file that runs and no payment.
   ['simulation_on_file', -70, 'proof', 'talk sender lure rating',
     'The mail belongs to a phishing simulation that the gateway knows.',
     any(
@@ -91,10 +88,10 @@ export const CALMING = calming([
   ['strong_factor', -25, 'who', 'place', 'The second factor resists phishing.',
     byTool(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,
       yes(/^(?:phishing[- ]resistant|passkey|platform authenticator|security key|hardware key|yubikey|web ?authn|fido ?2?|(?:client )?certificate|cba|smart ?card|windows hello|touch ?id|face ?id)\b/i))],
-  ['role_activated', -25, 'who', 'work', 'An administrator activated an own role for some hours.',
+  ['role_activated', -25, 'habit', 'work', 'An administrator activated an own role for some hours.',
     byTool('activitydisplayname operation operationname', /\(PIM activation\)/i)],
-  ['cluster_component', -25, 'habit', 'work', 'A component of the cluster itself did it.',
-    { only: ({ path }) => path === 'outputfields/k8s/ns/name', from: reads('name', /^(?:kube-system|kube-node-lease|calico-system)$/) }],
+  ['cluster_component', -25, 'habit', 'work', 'A component of the cluster itself or of its build system did it.',
+    { only: ({ path }) => path === 'outputfields/k8s/ns/name', from: reads('name', /^(?:kube-system|kube-node-lease|calico-system|gitlab-runner|(?:ci|build)s?(?:-\w+)?|tekton-pipelines|actions-runner-system)$/) }],
   // Ransomware is often deployed through device management, so this proves little.
   ['deployed', -15, 'habit', 'work',
     'The program was deployed by the management of the machines.',
@@ -104,10 +101,10 @@ export const CALMING = calming([
       { only: isParent, from: byTool(/./, /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i) })],
   // An announced exercise does not explain every event, because attackers may act during the exercise.
   ['exercise_on_file', -35, 'habit', 'drill work scan', 'An ordered exercise or test covers it.', explains('exercise')],
-  // The inventory describes the purpose of a machine, and does not prove that the machine's work caused this event.
+  // The inventory describes the purpose of a machine. It does not prove that this purpose caused the event.
   ['known_scanner', -50, 'habit', 'scan', 'The inventory knows the source as a scanner.',
     scannerKnown],
-  // Only for a harmless file: the tool uses this name if the file contains nothing else.
+  // An attacker gets this name only for a harmless file that contains nothing but the test text.
   ['test_file', -40, 'proof', 'talk tool rating',
     'The tool names the test file of antivirus programs.',
     any(
@@ -115,7 +112,7 @@ export const CALMING = calming([
       onlyTestFiles)],
   ['unwanted_stopped', -25, 'habit', 'unwanted', 'The tool stopped it.',
     all(any(stoppedByTool, byTool('type description', /\bcleaned ?up\b|CleanedUp$/i)), says('unwanted'))],
-  // The attacker does not choose the tool's name of the threat. Other signs still count, and so does a malware name.
+  // The tool chooses the name of the threat, not the attacker. Other signs and the name of a malware still count.
   ['named_unwanted', -60, 'habit', 'tool rating',
     'The tool names unwanted software and no attack, so its verdict says no more.',
     byTool('threat threatname threatfamily detection detectname classification category determination threatcategory malwaretype',
@@ -125,7 +122,7 @@ export const CALMING = calming([
     'A change or ticket on record covers it.',
     byTool(/^(?:\w*ticket(?:id|number|ref)?|\w*change(?:ticket|record|number|id|request|ref|requestid)?|chg|rfc|workorder|jira|servicenow|itsm\w*)$/,
       yes(/\b(?!INC|SEC|CASE|ALERT)[A-Z]{2,10}[-_ ]?\d{2,}|^approved\b/))],
-  ['confirmed_by_people', -25, 'habit', 'work scan rating place payment sender lure',
+  ['confirmed_by_people', -25, 'habit', 'work scan drill rating place payment sender lure',
     'The affected person or the owner confirmed it.', explains('confirmed')],
   ['usual_here', -20, 'who', 'work place sender rating',
     'The same event was seen here often before.',

@@ -2,43 +2,43 @@ import type { AuthenticationResult } from '../../evidence/mail-authentication.js
 import { MESSAGES, type Fact, type Facts, isOfTools, type Method, namePattern } from './facts.js';
 import type { Sign } from './signs.js';
 
-/** A kind of doubt that a sign raises. A calming fact counts only against signs with the doubts that it names. */
+/** Kinds of doubt. A sign raises one kind. A calming fact counts only against signs of the kinds that it explains. */
 export type Doubt =
   /** Place or device of a sign-in. */
   | 'place'
-  /** Authenticity of the sender, in checks that honest mails also fail. */
+  /** Authenticity of the sender, judged by checks that honest mails sometimes fail too. */
   | 'sender'
-  /** Texts and pages that lure people, as exercises do on purpose. */
+  /** Texts and pages that lure people. Exercises also contain them, on purpose. */
   | 'lure'
   | 'payment'
-  /** Acts of administrators and programs as well as of attackers. */
+  /** Acts that administrators and programs do as well as attackers. */
   | 'work'
-  /** Requests and guesses of scanners as well as of attackers. */
+  /** Requests and guesses that scanners send as well as attackers. */
   | 'scan'
   /** Acts that occur only in an ordered exercise. */
   | 'drill'
-  /** Acts and findings that only an analyst or the tool itself can retract. */
+  /** Acts and findings that only an analyst or the tool itself can dismiss. */
   | 'finding'
   | 'unwanted'
-  /** Verdicts that the tool gave automatically, before a person looked. */
+  /** Verdicts that the tool gave automatically, before a person saw the alert. */
   | 'tool'
-  /** The tool's rating of its signs. An explanation of the signs explains the rating. */
+  /** The tool's rating of its signs. A fact that explains the signs also explains the rating. */
   | 'rating'
-  /** Words that want to move the reader. They do not weaken a proof. */
+  /** Words that try to persuade the reader. They do not weaken a proof. */
   | 'talk';
 
-/** An attacker cannot fake a proof. `who` is a habit without a purpose: of an account, device or place, or mere frequency. */
+/** `proof`: an attacker cannot fake it. `who`: habit of an account, device or place, or frequency: shows no purpose. */
 export type HabitKind = 'proof' | 'habit' | 'who';
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
 
-/** A condition that needs code. Its name and source count for the hash of the rules. */
+/** A condition that needs code. The hash of the rules includes its name and source. */
 export type Look = (facts: Facts) => readonly Fact[];
 
 export type Condition =
   | Look
   | { readonly says: readonly Sign[] }
-  /** Values under these names, or under names that match the pattern; with `by: 'tool'`, only values that tools write. */
+  /** Values under these names, or names that match the pattern. `by: 'tool'`: only where only a tool writes. */
   | { readonly of: readonly string[] | RegExp; readonly is: Test; readonly by?: 'tool' }
   | { readonly check: Method; readonly ends: readonly AuthenticationResult[] }
   | { readonly all: readonly Condition[] }
@@ -47,20 +47,19 @@ export type Condition =
 
 export interface Rule {
   readonly name: string;
-  /** Above 0 against the event, below 0 in favour of the event. */
+  /** Points: above 0 against the event, below 0 in favour of the event. */
   readonly points: number;
   readonly category?: string;
   readonly mitre: readonly string[];
-  /** One sentence for analysts: what was found and why it matters. */
   readonly sentence: string;
   readonly when: Condition;
-  /** The doubt that a sign raises. No calming fact lowers a sign without a doubt. */
+  /** Kind of doubt that a sign raises. If absent, no calming fact lowers the points of the sign. */
   readonly doubt?: Doubt;
-  /** Circumstances make an event odd. A malicious verdict needs an act, a finding or a confirmation. */
+  /** True for an odd circumstance. A malicious verdict also needs an act, a finding or a confirmation. */
   readonly isCircumstance?: boolean;
   readonly calms?: readonly Doubt[];
   readonly kind?: HabitKind;
-  /** Counts only for an event without any sign. */
+  /** True if the rule counts only for an event without any sign. */
   readonly isRoutine?: boolean;
 }
 
@@ -86,7 +85,7 @@ export const calming = (rows: readonly CalmingRow[], isRoutine = false): readonl
 export const all = (...conditions: readonly Condition[]): Condition => ({ all: conditions });
 export const any = (...conditions: readonly Condition[]): Condition => ({ any: conditions });
 export const says = (...said: readonly Sign[]): Condition => ({ says: said });
-/** Like `says`, but ignores the text of a message. */
+/** Like `says`, but ignores texts that people write, such as the text of a mail. */
 export const tells = (...said: readonly Sign[]): Condition => ({
   only: ({ key }) => !MESSAGES.has(key),
   from: says(...said),
@@ -99,7 +98,7 @@ export const check = (method: Method, ...ends: readonly AuthenticationResult[]):
 const named = (names: string | RegExp) =>
   typeof names === 'string' ? words(names) : namePattern(names);
 export const reads = (names: string | RegExp, is: Test): Condition => ({ of: named(names), is });
-/** Like `reads`, but only values that tools write. */
+/** Like `reads`, but only for values that a tool writes. */
 export const byTool = (names: string | RegExp, is: Test): Condition => ({
   ...{ of: named(names), is, by: 'tool' },
 });
@@ -111,13 +110,11 @@ export const isTrue = (names: string | RegExp): Condition => reads(names, YES);
 export const isFalse = (names: string | RegExp): Condition => reads(names, /^(?:false|no|0)$/i);
 export const atLeast = (min: number, names: string | RegExp): Condition => reads(names, { min });
 
-/** Holds unless the event satisfies the first condition. */
 export const unless = (bad: Condition, from: Condition): Condition => ({
   only: (_, facts) => evaluate(bad, facts).length === 0,
   from,
 });
 
-/** Returns the facts that satisfy the condition, with the words that matched. Returns no fact if the condition does not hold. */
 export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
   if (typeof condition === 'function') return condition(facts);
   if ('says' in condition) return facts.saying(...condition.says);
@@ -145,9 +142,9 @@ export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
   });
 }
 
-/** A longer value of a tool never counts in favour of an event. */
+/** Maximum length of an answer. A longer value never counts in favour of an event. */
 const LONGEST_ANSWER = 160;
-/** Values under names that match a pattern are read up to this length. */
+/** Maximum length that is read if the condition selects names by a pattern. */
 const LONGEST_TEXT = 2_000;
 
 function matchOf(
@@ -168,14 +165,13 @@ function matchOf(
   return isWithin ? String(value) : undefined;
 }
 
-/** `1840`, `"1840"` and `1,840 machines today`; NaN for other values. */
+/** Returns the number in `1840`, `"1840"` or `1,840 machines today`; NaN for any other value. */
 export function countIn(value: Fact['value']): number {
   if (typeof value !== 'string') return typeof value === 'number' ? value : NaN;
   const [digits] = /^\d[\d,.']{0,15}(?=$| [a-z])/i.exec(value) ?? [];
   return digits === undefined ? NaN : Number(digits.replace(/[,'](?=\d{3})/g, ''));
 }
 
-/** Matches a negative or missing answer. */
 const NEGATIVE =
   /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|den(?:y|ies|ied)|refuse[sd]?|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
 function saysYes(value: Fact['value']): boolean {
@@ -183,7 +179,7 @@ function saysYes(value: Fact['value']): boolean {
   return text !== '' && text.length <= LONGEST_ANSWER && !NEGATIVE.test(text);
 }
 
-/** A match without a word needs the text around it. */
+/** If the matched part contains no word, the whole value is quoted. */
 const A_WORD = /[\p{L}\p{N}]{3}/u;
 
 export const quoting = (fact: Fact, matched = String(fact.value)): Fact => ({

@@ -10,10 +10,7 @@ import type { Finding } from './score.js';
 const MOST_QUOTED = 3;
 const LONGEST_QUOTE = 48;
 
-/**
- * Explains why a rule counted: its sentence, and in brackets the words that matched, because they are hard to find in a long text. An
- * attacker may have written these words, so they are short, on one line, and defanged.
- */
+/** Explains why a rule counted. Attackers may have written the matched words, so they are cut and defanged. */
 export function explained({ sentence }: Rule, facts: readonly Fact[]): string {
   const quotes = new Set(facts.flatMap(({ words }) => (words?.trim() ? [quoted(words)] : [])));
   const seen = [...quotes].slice(0, MOST_QUOTED).join(', ');
@@ -21,7 +18,7 @@ export function explained({ sentence }: Rule, facts: readonly Fact[]): string {
 }
 
 const SHORTEST_KNOWN = 7;
-/** Recognises the words of a match at another place, unless they are short. */
+/** Returns a key that recognizes the same words at another place. Short words are recognized only at the same place. */
 function tokenOf(pointer: string, words: string): string {
   const said = words
     .replace(/^[\p{L}\p{N}]+: /u, '')
@@ -65,7 +62,6 @@ export interface Reasons {
   readonly classification: Classification;
   readonly category: string;
   readonly findings: readonly Finding[];
-  /** Facts that are absent from the event. */
   readonly missing: readonly string[];
   readonly lookUps: readonly LookUp[];
 }
@@ -83,7 +79,7 @@ export function reasoningOf(reasons: Reasons, facts: Facts): string {
   const { classification, findings } = reasons;
   const signs = sentences(findings, (points) => points > 0);
   const isBenign = classification === 'benign';
-  // A complete event supports only a benign verdict.
+  // The rule `says_enough` (the event is complete) supports only a benign verdict.
   const inFavour = findings.filter(({ rule }) => isBenign || rule.name !== 'says_enough');
   const calming = sentences(inFavour, (points) => points < 0);
   const why = isBenign ? [...calming, ...signs] : signs;
@@ -96,7 +92,7 @@ export function reasoningOf(reasons: Reasons, facts: Facts): string {
   ].join(' ');
 }
 
-/** Writes the strongest reason first, and each fact once: a fact of an earlier sentence is not repeated in other words. */
+/** Writes the strongest reason first. Omits a sentence whose facts an earlier sentence has already named. */
 function sentences(findings: readonly Finding[], counts: (points: number) => boolean): string[] {
   const told = new Set<string>();
   const sentencesSoFar: string[] = [];
@@ -128,7 +124,7 @@ function finding({ classification, category, findings }: Reasons, facts: Facts):
   }
 }
 
-/** Valid name. Other values are text of strangers, which must not appear in the first sentence. */
+/** Matches a valid name. Any other value is text of strangers, which must not appear in the first sentence. */
 const A_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}@._\\$:-]{0,62}[\p{L}\p{N}$])?$/u;
 
 function whereOf({ fields, isMail }: Facts): string {
@@ -143,7 +139,6 @@ function whereOf({ fields, isMail }: Facts): string {
   );
 }
 
-/** Names the person who may know what look-ups cannot show. */
 function whomToAsk({ fields }: Facts): string {
   const { host, repository, resource, user, recipient } = fields;
   const name = (value: string | undefined) =>

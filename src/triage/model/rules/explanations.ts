@@ -3,14 +3,11 @@ import { type Fact, isOfTools, MESSAGES } from './facts.js';
 import { onceForEach } from './hosts.js';
 import { Lexicon, wordsOf } from './phrases.js';
 
-/**
- * Words with which tools and colleagues explain an event, in the name of a value or in the value, spelled as in `signs.ts`. A custom is
- * the weakest explanation and counts only alone.
- */
+/** Words that explain an event, in a name or a value, spelled as in `signs.ts`. A custom counts only alone. */
 export const EXPLANATIONS = {
   exercise: `
     exercise | drill | simulation | pen test* | pentest* | penetration test* | red/purple team | tabletop | awareness campaign |
-    training lab | rules of engagement | engagement | contract window/scope | übung | exercice | simulacro | oefening`,
+    training lab | rules of engagement | engagement | contract/assessment window/scope | übung | exercice | simulacro | oefening`,
   approved: `
     approv* | granted by/until/for | authoris* | authoriz* | sanctioned | permitted | sign/signed off | allow/white listed |
     allowlist* | whitelist* | allowed by/for/true | is allowed | accepted by | agreed | exception | exemption | four eyes |
@@ -20,7 +17,7 @@ export const EXPLANATIONS = {
   planned: `
     planned | schedule | scheduled | announced | rehears* | downtime | maintenance | change/patch/backup/service/test/scan window |
     rollout | roll out | migration | cutover | go live | renewal | rotation | rotated | decommission* | golden image | image build |
-    sysprep | packer | in .. window true | scan/backup/test job/id/name/policy | pipeline .. step | return from leave | new hire | joiner | first day |
+    sysprep | packer | in .. window true | scan/backup/test job/id/name/policy | pipeline .. step | return from leave | new hire | joiner | first day | start date |
     geplant | wartung* | planifi* | prévu* | programad* | mantenimiento | gepland | onderhoud | pianificat* | manutenzione`,
   confirmed: `
     confirm* | verified by/with | validated by | acknowledg* | asked for this/it | did this/it myself | by mistake | is ours/mine |
@@ -47,7 +44,7 @@ export const RECORDS = `
   says | answer* | allow* | white* | exception | exempt* | travel* | trip | hr | leave | onboard* | vault | audit | purpose | explan* |
   downtime | access | grant* | membership | shift | mdm | case | same | consent* | merged | identity | review* | commit | department |
   build | job | seen | familiar* | routine* | recurring | pull | cab | dual | verbally | scan |
-  soc | absence | desk | itsm | erp | crm | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
+  soc | absence | desk | itsm | erp | crm | assessment | project | migration | patch | issued | workorder | remark* | rationale | background | simulation | team | sanctioned | reason | tag | tags | booking | conference | itinerary`;
 
 /** Words that deny an explanation, leave it open, or show that a stranger wrote it. */
 export const DENIALS = `
@@ -66,7 +63,6 @@ const LONGEST_EXPLANATION = 300;
 /** Requests, commands and templates are not words of colleagues. */
 const OF_MACHINES =
   /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)\s|:\/\/|[?&][\w-]{1,40}=|[<{$]|\.\.\//;
-/** Names that people choose for themselves. */
 const CHOSEN = /displayname|alternateid|email|fullname|username|useragent/;
 
 const spelled = (...said: readonly string[]): readonly string[] =>
@@ -105,12 +101,10 @@ export const explains =
       kinds.has(kind) && (kind !== 'usual' || kinds.size === 1) ? [fact] : [],
     );
 
-/** Names of values that should explain an event. */
 const SHOULD_EXPLAIN =
   /^(?!exploit|malware|threat).*(?:ticket|(?:^|approved|has|any)change(?:s|record|found|onfile|request)?$|cmdb|approv|authori|sanction|order|confirm|verified|asked|informed|notified|(?:owner|user|manager)reached|callback|travel(?!ler)|calendar|hr$|schedule|exception|maintenance|histor|known|expected|contract|record|(?:iban|account|bank|vendor|name|master)\w*match)/;
 const NOTHING =
   /^(?:false|no|none|nobody|never|missing|mismatch|not|unknown|pending|n\/a)(?: (?!trust)[\w ,-]{1,60})?$/i;
-/** Answers of people and records that explain nothing. */
 const NO_ANSWER =
   /\b(?:denies (?:having|any|it|the|that|this)|deny it|denied (?:it|any)|not (?:reached|asked|recorded|on file|found in)|(?:not|none|nothing) (?:yet )?known|no answer|no reply|knows? nothing|nobody (?:knows|made|ordered|asked|requested)|unaware|undocumented|documentation missing|weiß nichts|weet van niets|no sabe nada|ne sait rien)\b/i;
 

@@ -15,20 +15,20 @@ export type Scalar = RawValue['value'];
 
 /** One value of the raw data under the name that its tool gave it, or a well-known field. */
 export interface Fact {
-  /** Absent for a value of the raw data. A value of the incident itself, such as its severity, is no evidence. */
+  /** Absent for a value of the raw data. `incident`: a value such as the severity, which is no evidence. */
   readonly source?: 'fields' | 'incident';
   /** JSON pointer from the root of the raw data, of the fields or of the incident. */
   readonly pointer: string;
-  /** Last name of the path in small letters and digits, so that `is_compliant` and `isCompliant` are the same name. */
+  /** Last name of the path in small letters and digits, so that `is_compliant` and `isCompliant` have the same key. */
   readonly key: string;
   /** All names from the root, joined by `/`, without list indexes. */
   readonly path: string;
   readonly value: Scalar;
-  /** For a fact that a rule found: the part of the value that matched. */
+  /** Part of the value that matched. Only for a fact that a rule found. */
   readonly words?: string;
 }
 
-/** Keys with words of people, in which `virus` may be the flu. */
+/** Keys of texts that people write, in which `virus` may mean the flu. */
 export const MESSAGES: ReadonlySet<string> = new Set(
   (
     'subject subj objet betreff onderwerp oggetto asunto body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
@@ -42,18 +42,16 @@ const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddres
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
 const CHARACTERS_OF_A_PIECE = 20_000;
-/** Reading the name of a fact takes as long as reading this number of characters. */
+/** Cost of the name of a fact, in characters that can be read in the same time. */
 const CHARACTERS_OF_A_FACT = 100;
-/** Maximum number of different names that patterns are tried on. Tools use hundreds. Names near the root come first. */
+/** Maximum different names that are compared with patterns. Tools use hundreds. Names near the root come first. */
 const MOST_NAMES = 2_000;
 const NAMES_OF_A_PIECE = 50;
 
-/** True if only the tool writes at this place. Other facts must not count in favour of an event. */
+/** True if only the tool writes at this place. A fact at any other place must not count in favour of an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
-/** Fields and severity that were already extracted from the event, in addition to its raw data. */
 export interface Known {
-  /** Well-known fields of the event: see incident-fields.ts. */
   readonly fields?: IncidentFields;
   readonly severity?: Severity;
 }
@@ -62,19 +60,14 @@ export class Facts {
   private readonly byKey = new Map<string, Fact[]>();
   private readonly byPointer = new Map<string, Fact>();
   private readonly bySign = new Map<Sign, Fact[]>();
-  /** Facts by the last two names of their path. */
   private readonly byEnding = new Map<string, Fact[]>();
   private readonly byPattern = new Map<RegExp, Fact[]>();
   readonly withInvisible: Fact[] = [];
-  /**
-   * True if the event is about a mail: by its names and its sender, or by a check of the sender. Parameters of a request may have
-   * the same names, so these names count only at places where a tool writes, and in objects that a tool names as a mail.
-   */
+  /** True for a mail. Names of mails count only at places of tools or in mail objects: requests may use them too. */
   readonly isMail: boolean;
 
   private constructor(
     readonly all: readonly Fact[],
-    /** True if the event had more values than are read. */
     readonly cut: boolean,
     readonly fields: IncidentFields,
     readonly severity: Severity | undefined,
@@ -96,7 +89,6 @@ export class Facts {
     return atOnce(Facts.inPieces(rawData, known));
   }
 
-  /** Can be interrupted, because a large event takes tens of milliseconds. */
   static *inPieces(
     rawData: Readonly<Record<string, unknown>>,
     { fields = {}, severity }: Known = {},
@@ -130,7 +122,7 @@ export class Facts {
       yield* this.readSigns(fact, fact.value);
       if (hasInvisible(fact.value)) this.withInvisible.push(fact);
     }
-    // A command is often a list of words. Signs in the joined words count for the first word.
+    // A command is often a list of words. A sign in the joined words counts as found in the first word.
     for (const list of lists) {
       yield;
       yield* this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
@@ -172,7 +164,6 @@ export class Facts {
     return this.byPattern.get(names) ?? [];
   }
 
-  /** Like `named`, but only values of tools. */
   ofTools(...keys: readonly string[]): readonly Fact[] {
     return this.named(...keys).filter(isOfTools);
   }
@@ -181,14 +172,13 @@ export class Facts {
     return signs.flatMap((sign) => this.bySign.get(sign) ?? []);
   }
 
-  /** Returns the fact with this result of a sender check, from a gateway or a header. */
   checked(method: Method, ends: readonly AuthenticationResult[]): readonly Fact[] {
     const told = this.authentication[method];
     const fact = told && ends.includes(told.result) ? this.at(told.pointer) : undefined;
     return fact ? [{ ...fact, words: `${method} ${told!.result}` }] : [];
   }
 
-  /** Returns a passed check that the gateway itself reports, because a sender can write any header. */
+  /** Returns a passed check only if the gateway itself reports it, because a sender can write any header. */
   vouched(method: Method): readonly Fact[] {
     const isOwn = this.authentication[method]?.said_by === 'gateway';
     return isOwn ? this.checked(method, ['pass']).filter(isOfTools) : [];
@@ -199,16 +189,15 @@ const endingOf = ({ key, path }: Fact): string =>
   path.slice(path.lastIndexOf('/', path.length - key.length - 2) + 1);
 
 const PATTERNS = new Set<RegExp>();
-/** Registers a pattern for `namedLike`. */
 export function namePattern(pattern: RegExp): RegExp {
   PATTERNS.add(pattern);
   return pattern;
 }
 
-/** Patterns that match a name. Tools send the same names with each event. */
+/** Cache: the patterns that match an ending. Tools send the same names with each event. */
 const patternsByEnding = new Map<string, readonly RegExp[]>();
 const MOST_KNOWN_ENDINGS = 10_000;
-/** Tools use shorter names. */
+/** Maximum length of an ending. Tools use shorter names, so a longer ending matches no pattern. */
 const LONGEST_ENDING = 120;
 
 function patternsOf(ending: string): readonly RegExp[] {
@@ -232,7 +221,6 @@ function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
 
 interface Read {
   readonly facts: readonly Fact[];
-  /** Lists with several values. */
   readonly lists: readonly (readonly Fact[])[];
   readonly isCut: boolean;
 }
@@ -241,7 +229,7 @@ function* factsIn(root: object): Generator<void, Read> {
   const { values, cut } = yield* rawValuesInPieces(root);
   const facts = values.map(({ pointer, path, name, value, list }) => {
     const last = path.slice(path.lastIndexOf('/') + 1);
-    // A stranger may have chosen the name beside a value, so its path is no place of tools.
+    // A stranger may have chosen this name, so it is appended to the path, which then is no place of a tool.
     const isNamed = last === 'value' && name !== last;
     return {
       pointer,
@@ -257,41 +245,34 @@ function* factsIn(root: object): Generator<void, Read> {
   return { facts, lists: [...lists.values()].filter(isLong), isCut: cut.length > 0 };
 }
 
-/** Signs that only frauds use in a mail. In mails, all other signs of machines and accounts are only mentioned. */
+/** Signs of machines and accounts, which mails only mention. Excludes the service desk pretext of frauds in mails. */
 const OF_MACHINES: ReadonlySet<string> = new Set(
   Object.keys({ ...ENDPOINT_SIGNS, ...ACCOUNT_SIGNS, ...WEB_SIGNS }).filter(
     (sign) => sign !== 'service_desk_pretext',
   ),
 );
 
-/** Signs that consist only of a name. */
+/** Signs that are only a name, such as the name of a malware. */
 const NAMES: ReadonlySet<string> = new Set(
   'malware_family ransomware_words ransom_note unwanted rat miner beacon loader_family web_attack guessing stuffing'.split(
     ' ',
   ),
 );
 const TITLE_KEYS = new Set('title event eventname alert alertname summary message'.split(' '));
-/**
- * Announcements of a lesson, and reports of a tool update. Matches only the beginning or the whole text, because an attacker may
- * have written the rest.
- */
+/** Announcements and tool updates. Matches only the start or the whole text: attackers may have written the rest. */
 const ANNOUNCES =
   /^\s{0,9}(?:table-?top|(?:(?:security|awareness|incident|response|phishing|crisis) ){0,2}(?:exercise|drill|training|webinar|advisory|bulletin|newsletter))\b/i;
 const REPORTS_UPDATE =
   /^[\p{L}\p{N} .'/-]{0,80}\b(?:signatures?|definitions?|rules?|rule ?sets?|feeds?|database) (?:(?:was|were|has been|have been) )?updated(?: to (?:version )?[\w.-]{1,30})?\.?$/iu;
 
-/** Names that people give to themselves, machines and places: a person may have the name Ransom, and a town the name Trojan. */
+/** Keys of names that people choose. A person may have the name Ransom, and a town the name Trojan. */
 const NAMED_THINGS =
   /(?:^|\/)(?:user|username|userid|userprincipalname|displayname|owner|department|site|company|organi[sz]ation|location|host|hostname|computer|computername|device|devicename|machine|machinename|share|sharename)(?:\/name)?$/;
 
-/** True if a sign that consists only of a name was found in the name of a person, machine or place. */
 const isNameOfThing = (sign: Sign, { path }: Fact): boolean =>
   NAMES.has(sign) && NAMED_THINGS.test(path);
 
-/**
- * Names whose values do not describe this event: types of objects (`#microsoft.graph.security.alert`), the attack stage of a rule
- * (`Lateral Movement`), and lists of new and known properties, which a separate rule reads.
- */
+/** Keys that do not describe this event: object types, attack stages of a rule, and lists that another rule reads. */
 const SAYS_NOTHING =
   /(?:^|\/)(?:odata\/type|sensitiveinformation(?:typename|\/\w+)|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata|(?:mitre)?(?:attack)?techniques?(?:\/name|name|id)?)$/;
 
@@ -300,7 +281,6 @@ const saysNothing = ({ path }: Fact): boolean => SAYS_NOTHING.test(path);
 /** A tool that only suspects: its words describe what an event may be, or what attackers do. */
 const SUPPOSES =
   /\b(?:possibl[ey]|potential(?:ly)?|may|might|could|maybe|attackers?|adversar(?:y|ies)|often|can be|used to|or trojaned)\b/i;
-/** Signs that tools name before they know more. */
 const SUPPOSED: ReadonlySet<string> = new Set(
   'malware_family loader_family ransomware_words rat remote_service protection_gap persistence remote_support discovery'.split(
     ' ',
@@ -309,7 +289,7 @@ const SUPPOSED: ReadonlySet<string> = new Set(
 const TOLD_KEYS =
   /(?:title|description|name|alert|alarm|message|msg|summary|signature|reason|log|body)$/;
 
-/** True if a text mentions an attack without being a trace of it: prose of a mail, or a title of an announcement. */
+/** True if a text mentions an attack but is no trace of one: prose in a mail, or the title of an announcement. */
 function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {
   if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;
   const text = String(value).slice(0, 200);
@@ -320,7 +300,7 @@ function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): bo
   );
 }
 
-/** Contents and acts of a file are not prose, even if a mail delivered the file. */
+/** Keys for contents and acts of a file. They are not prose, even if a mail delivered the file. */
 const OF_FILES =
   /(?:^|\/)(?:attachments?|files?|extracted\w*|sandbox\w*|behaviou?rs?|process\w*|macros?|scripts?)\//;
 

@@ -27,7 +27,7 @@ export interface Host {
   readonly fact: Fact;
 }
 
-/** Caches the hosts of each event, because several rules search for the same hosts. */
+/** Caches the result for each event, because several rules search for the same hosts. */
 export function onceForEach<T>(find: (facts: Facts) => T): (facts: Facts) => T {
   const found = new WeakMap<Facts, T>();
   return (facts) => {
@@ -36,7 +36,7 @@ export function onceForEach<T>(find: (facts: Facts) => T): (facts: Facts) => T {
   };
 }
 
-/** More hosts than people write in one text or event. A sender of so many hosts hides one host among them. */
+/** Maximum hosts from one text and from one event. People write fewer. A sender of more hosts may hide a host. */
 const MOST_IN_A_TEXT = 2_000;
 const MOST_IN_AN_EVENT = 4_000;
 
@@ -73,7 +73,7 @@ export const replyDomains = onceForEach((facts): readonly Host[] =>
   ),
 );
 
-/** Returns texts with more hosts than are read, and the last text that was read if the event has too many hosts. */
+/** Returns the texts with too many hosts. If the event has too many hosts, also returns the last text that was read. */
 export function flooded(facts: Facts): readonly Fact[] {
   const counts = new Map<Fact, number>();
   const found = [linkedHosts(facts), senderDomains(facts)];
@@ -85,14 +85,13 @@ export function flooded(facts: Facts): readonly Fact[] {
   ];
 }
 
-/** Returns the registered part of a host, which its owner bought. Knows only common public suffixes. */
+/** Returns the domain that the owner of a host has registered. Knows only common public suffixes. */
 export function registered(host: string): string {
   const labels = host.split('.');
   const two = labels.at(-1)?.length === 2 && SHARED_SECOND.has(labels.at(-2) ?? '');
   return labels.slice(two ? -3 : -2).join('.');
 }
 
-/** Returns the domains that the event calls genuine. */
 function kndomainsOf(facts: readonly Fact[]): ReadonlySet<string> {
   const known = facts.filter(({ key }) => KNOWN_KEYS.test(key));
   const plain = known.map(({ value }) => String(value).toLowerCase().trim());
@@ -100,12 +99,10 @@ function kndomainsOf(facts: readonly Fact[]): ReadonlySet<string> {
   return new Set([...plain.filter((text) => BARE_HOST.test(text)), ...ofMail].map(registered));
 }
 
-/** Returns the domains of the people whom the event affects. */
 export function domainsOf(facts: readonly Fact[]): ReadonlySet<string> {
   return new Set(hostsBy(MAIL_DOMAIN, facts).map(({ name }) => registered(name)));
 }
 
-/** Returns the facts with an address that is not of a domain of the affected people. */
 export function outside(facts: Facts, addresses: readonly Fact[]): readonly Fact[] {
   const own = domainsOf(facts.ofTools(...OWN_KEYS));
   return hostsBy(MAIL_DOMAIN, addresses).flatMap(({ name, fact }) =>
@@ -116,12 +113,11 @@ export function outside(facts: Facts, addresses: readonly Fact[]): readonly Fact
 const LEAST_LETTERS = 5;
 const MOST_NAMES = 10;
 const LONGEST_ADDITION = 12;
-/** People do not notice a changed letter in a longer name. */
 const LONGEST_NAME = 40;
 
 /** Returns hosts that imitate our domains, known domains or well-known brands: `login-acme.test` for `acme.example`. */
 export const borrowedNames = onceForEach((facts): readonly Host[] => {
-  // Domains that a stranger may have written are also compared, but last, and they exempt no host.
+  // Domains that a stranger may have written are compared last. They never exempt a host.
   const toolsKnown = kndomainsOf(facts.all.filter(isOfTools));
   const toolsOwn = domainsOf(facts.ofTools(...OWN_KEYS));
   const known = kndomainsOf(facts.all);
@@ -148,7 +144,7 @@ export const borrowedNames = onceForEach((facts): readonly Host[] => {
   });
 });
 
-/** Each comparison takes time by the length of both names, and a mail may name thousands of hosts. */
+/** Maximum compared hosts: the time grows with the length of both names, and a mail may name thousands of hosts. */
 const MOST_HOSTS = 500;
 
 function firstOfEach(hosts: readonly Host[]): Host[] {
@@ -164,7 +160,6 @@ const nameOf = (domain: string): string => domain.split('.', 1)[0]!;
 
 interface Label {
   readonly label: string;
-  /** Label as the eye reads it. */
   readonly looks: string;
 }
 
@@ -173,7 +168,7 @@ const bareHosts = (facts: Facts): readonly Host[] =>
     .filter(({ value }) => typeof value === 'string' && value.length < 254 && BARE_HOST.test(value))
     .map((fact) => ({ name: String(fact.value).toLowerCase(), fact }));
 
-/** Excludes the exact name, because honest services give customers a subdomain with their exact name. */
+/** True if the label adds letters to the genuine name. Honest services use the exact name in customer subdomains. */
 function borrows({ label, looks }: Label, real: string): boolean {
   return label !== real && looks.length <= real.length + LONGEST_ADDITION && looks.includes(real);
 }
@@ -198,7 +193,7 @@ function isWithin(most: number, one: string, other: string): boolean {
   return row[other.length]! <= most;
 }
 
-/** Names that phishing imitates most, for events without the genuine party. Excludes everyday words. */
+/** Brands that phishing imitates most, for events that do not name the genuine party. Excludes everyday words. */
 const BRANDS = new Set(
   (
     'adobe dhl fedex usps okta hsbc barclays santander wellsfargo bankofamerica citibank sparkasse commerzbank ' +
@@ -208,7 +203,7 @@ const BRANDS = new Set(
   ).split(' '),
 );
 const DOMAIN_ENDS = ['com', 'net', 'org'];
-/** Words that only phishing adds to a name with a hyphen. */
+/** Words that only phishing adds to a brand with a hyphen. */
 const BAIT = new Set(
   (
     'login logon signin sign secure security verify verification account accounts billing password reset support ' +
@@ -216,14 +211,14 @@ const BAIT = new Set(
   ).split(' '),
 );
 
-/** Networks and gateways that serve honest hosts below their own name: `www.amazon.com.edgekey.net`. */
+/** Networks and gateways whose own domain follows the name of an honest host: `www.amazon.com.edgekey.net`. */
 const CARRIERS = new Set(
   'akadns.net akamaiedge.net akamaized.net edgekey.net edgesuite.net trafficmanager.net cloudfront.net mcas.ms'.split(
     ' ',
   ),
 );
 
-/** Converts a label to the letters that the eye reads: one to l, zero to o, two v to w. */
+/** Converts a label to the letters that a person reads, such as one to l, zero to o, two v to w. */
 const seen = (label: string): string =>
   label
     .replaceAll('1', 'l')
@@ -232,7 +227,7 @@ const seen = (label: string): string =>
     .replaceAll('vv', 'w')
     .replaceAll('rn', 'm');
 
-/** True for `micros0ft-login.test`, `microsoft-login.test` and `docusign.com.one.test`. */
+/** True if the host imitates a brand: `micros0ft-login.test`, `microsoft-login.test`, `docusign.com.one.test`. */
 function imitatesBrand(host: string, registered: string): boolean {
   if (CARRIERS.has(registered)) return false;
   const below = host.slice(0, Math.max(0, host.length - registered.length)).split('.');

@@ -21,12 +21,12 @@ const REQUEST_KEYS =
   'uri url path p query querystring request requesturi requesturl requestline requestbody httpurl httprequest args matcheddata payload postdata body parameter useragent httpuseragent referer'.split(
     ' ',
   );
-/** Names that occur only in requests to servers. The other names also occur in mails. */
+/** Keys that occur only in requests to servers. The other REQUEST_KEYS also occur in mails. */
 const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
   /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
 );
 
-/** Attacks in a request as the server reads it. Each repetition has a limit, which prevents backtracking without end. */
+/** Patterns of attacks in a decoded request. Each repetition is limited, which prevents excessive backtracking. */
 const ATTACKS: readonly RegExp[] = [
   /\bunion\s{1,20}(?:all\s{1,20})?select\b/i,
   /['"]\s{0,9}(?:or|and)\s{1,9}['"(]{0,3}\w{1,20}['"]{0,2}\s{0,9}=/i,
@@ -39,7 +39,7 @@ const ATTACKS: readonly RegExp[] = [
 ];
 const LONGEST_REQUEST = 8_192;
 
-/** Decodes percent signs twice, because an attacker encodes them twice to pass a filter. */
+/** Decodes percent signs twice, because an attacker may encode the request twice to pass a filter. */
 const asRead = (request: string): string =>
   unescaped(unescaped(request.slice(0, LONGEST_REQUEST).replaceAll('+', ' '))).replaceAll(
     '/**/',
@@ -62,7 +62,7 @@ export const requestLikeAttack: Look = (facts) =>
     const words = ATTACKS.map((attack) => attack.exec(text)?.[0]).find(Boolean);
     return words === undefined ? [] : [{ ...fact, words }];
   });
-/** An attack that the tool names. Excludes code findings, because a weakness has the name of the attack that it allows. */
+/** Finds an attack that the tool names. Excludes findings in code: a weakness has the name of its attack. */
 export const webAttackNamed: Condition = {
   only: ({ key }, { fields }) => fields.repository === undefined && !REQUEST_KEYS.includes(key),
   from: tells('web_attack'),
@@ -80,7 +80,7 @@ const requestLetThrough = all(
   ),
 );
 
-/** Only domain controllers and the cloud synchronisation replicate the directory. */
+/** Only domain controllers and the cloud synchronisation replicate the directory, so any other account is a sign. */
 const replicationByUser = all(
   reads('properties accesses objectproperties', /1131f6a[ad]-9c07|89e95b76-444d/i),
   reads(
@@ -88,19 +88,17 @@ const replicationByUser = all(
     /^(?!(?:[\w-]*dc[\w-]*\$$|(?:msol_|aad_|adsyncmsa)\S*$))/i,
   ),
 );
-/** A list of at least three values. */
 const severalValues =
   (keys: string): Look =>
   (facts) => {
     const found = facts.named(...keys.split(' '));
     return found.length > 2 ? found : [];
   };
-/** In reports of tools, the name of the test file contains words such as `virus`. */
+/** True for the antivirus test file, because tools report it under a name with words such as `virus`. */
 const isTestFile = ({ key, value }: Fact): boolean =>
   /^(?:threat|threatname|detection|signature)$/.test(key) &&
   /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
 
-/** Names and paths of the program that started another. */
 export const isParent = ({ path }: Fact): boolean =>
   /(?:^|[/_])\w*(?:parent|initiatingprocess|ppname|procpname|pname)\w*(?:\/(?:name|filename|executable|image|path))?$/.test(
     path,
@@ -121,7 +119,6 @@ const notSigned = any(
   },
   reads('signer signature', /^(?:none|unsigned|invalid|revoked|expired)\b/i),
 );
-/** Security programs and system programs that query the state of processes. */
 const PROTECTION =
   /\\(?:windows defender|windows security|crowdstrike|sentinelone|cylance|sophos|symantec|trend micro|mcafee|carbon ?black|eset|bitdefender|qualys|tanium|elastic)\\|\\system32\\(?:csrss|wininit|services|lsm|werfault|wbem\\wmiprvse)\.exe$/i;
 const byProtection = byTool('sourceimage sourceprocess', PROTECTION);
@@ -163,7 +160,7 @@ export const MACHINE_RULES = [...signs([
     any(
       tells('rat'),
       isTrue('hidetray silentstart hidewhenidle'),
-      reads(/command|cmd|args/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)/i),
+      reads(/command|cmd|args|process/, /\b(?:anydesk|rustdesk|screenconnect|ateraagent|meshagent)\b.{0,120}\s--?(?:silent|set-password|start-with-win|fullinstall|quiet)|\bssh\b.{0,80}\s-\w{0,6}R\s?\S{0,60}:\d{1,5}:\S/i),
       all(isTrue('unattended'), reads('tool product application app software process image name', /anydesk|teamviewer|screenconnect|connectwise|rustdesk|splashtop|atera|remote/i)),
       reads(/path|image|process|file|command|cmd|parent|target/, /\\(?:users\\public|programdata|appdata\\(?:roaming|local\\temp))\\[^"|]{0,60}\b(?:client32|netsupport|anydesk|rustdesk|ateraagent|meshagent|tacticalrmm|remcos)\w*\.exe/i))],
   ['program_of_windows_folder', 25, 'malware', 'work', 'T1569.002 T1036.005',
@@ -224,7 +221,7 @@ export const MACHINE_RULES = [...signs([
       all(says('exfiltration_tool'), reads('originalname originalfilename', /\S/)))],
   ['runs_where_anybody_writes', 12, 'malware', 'work', 'T1204',
     'The program runs from a folder where any user may write.',
-    reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
+    reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|task|dropped|written|service/,
       /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata(?!\\(?:microsoft|chocolatey|package cache)\\))\\|(?:^|[\s"'(,])\/(?:tmp|dev\/shm|var\/tmp)\//i)],
   ['unsigned', 12, 'malware', 'work', '', 'The program has no signature.', notSigned],
   ['bare_address', 15, 'malware', 'work', 'T1105', 'A command or script talks to a bare address.',
@@ -260,7 +257,7 @@ export const MACHINE_RULES = [...signs([
       all(
         reads('targetobject registrykey registrypath key regkey', /\\currentversion\\run(?:once)?\\/i),
         reads('details data value registryvalue registryvaluedata newvalue', /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|temp|programdata)\\|\b(?:powershell|mshta|wscript|cscript|rundll32|regsvr32)\b/i)),
-      reads('taskcontent taskcontentnew imagepath servicefilename binpath', /%comspec%|\b(?:powershell|pwsh|mshta|wscript|cscript|regsvr32|cmd(?:\.exe)?\s+\/c)\b/i))],
+      reads('taskcontent taskcontentnew imagepath servicefilename binpath', /%comspec%|\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp)\\|\b(?:powershell|pwsh|mshta|wscript|cscript|regsvr32|cmd(?:\.exe)?\s+\/c)\b/i))],
   ['remote_service', 25, 'malware', 'work', 'T1021 T1569.002',
     'Commands or services were started from another machine.', says('remote_service')],
   ['directory_attack', 50, 'account_takeover', 'drill', 'T1558 T1207 T1649',
@@ -279,7 +276,7 @@ export const MACHINE_RULES = [...signs([
     any(says('defence_off'), all(reads('eventid eventcode code', /^(?:5001|5010|5012)$/), reads('provider providername sourcename', /Windows Defender$/i)))],
   ['protection_gap', 18, 'malware', 'work', 'T1685',
     'Protection stopped, or an exclusion was added.', says('protection_gap')],
-  ['log_cleared', 32, 'malware', 'work', 'T1685.005',
+  ['log_cleared', 28, 'malware', 'work', 'T1685.005',
     'The log of a machine was emptied, which hides earlier actions.',
     any(
       says('log_cleared'),

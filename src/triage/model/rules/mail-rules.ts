@@ -22,7 +22,7 @@ const MAIL_KEYS =
     ' ',
   );
 
-/** Holds if the event contains a mail. This is no sign, so it quotes no words. */
+/** Finds the parts of a mail. They are no sign, so no words are quoted. */
 const isMail: Look = (facts) => [
   ...facts.named(...MAIL_KEYS).filter(({ value }) => /\S/.test(String(value))),
   ...facts.authentication.pointers.flatMap((pointer) => facts.at(pointer) ?? []),
@@ -33,7 +33,7 @@ export const inMail = (condition: Condition): Condition => ({
 });
 const valuesOf = (facts: Facts, keys: string): readonly string[] =>
   facts.named(...keys.split(' ')).map(({ value }) => String(value).toLowerCase());
-/** Excludes mails that the user of the event sent, as in reports of data loss prevention. */
+/** Holds only for a received mail. Excludes mails that the user sent, as in reports of data loss prevention. */
 const received = (condition: Condition): Condition => ({
   only: (_, facts) => {
     const senders = valuesOf(facts, 'sender from mailfrom fromaddress');
@@ -41,7 +41,7 @@ const received = (condition: Condition): Condition => ({
   },
   from: inMail(condition),
 });
-/** Texts of a mail that ask for an act. Excludes the words of a rule or alert about the mail. */
+/** Keys with the words of a rule or alert about the mail. They do not ask the recipient for an act. */
 const TITLES =
   /^(?:title|alert|alertname|alertdisplayname|displayname|rule|rulename|name|event|eventtype|description|reason|category|detection)$/;
 const wants = (sign: Sign): Condition => ({
@@ -56,16 +56,15 @@ const canLure = (facts: Facts): boolean =>
   facts.all.some(({ path }) => /attach|qr|picture|image|file|phone/.test(path));
 const FILE_KEYS =
   'name filename file attachment attachments attachmentnames files path listing contains contents members entries archivecontents inner innerfile innerfiles filenames attachmentname';
-/** Endings of executable files, also with words after the ending, because the sender chooses the rest of the name. */
+/** Matches the ending of an executable file. Further words may follow, because the sender chooses the name. */
 const RUNS =
   /\.(?:exe|scr|pif|bat|cmd|ps1|vbs|vbe|js|jse|wsf|wsh|hta|lnk|msi|iso|img|vhdx?|one|svg|s?html?|docm|xlsm|pptm|xll|jar|cpl|chm)(?![\p{L}\p{N}])/iu;
-/** Excludes the body of the mail, which gateways list as an attachment. */
+/** Finds an executable attachment. Excludes the body of the mail, which gateways list as an attachment. */
 const attachedProgram: Condition = {
   only: ({ value }) => !isBodyPart(String(value)),
   from: reads(FILE_KEYS, RUNS),
 };
 
-/** Returns each place of the hosts once, with the first host at the place. */
 function placesOf(found: readonly hosts.Host[]): readonly Fact[] {
   const places = new Map<string, Fact>();
   for (const { name, fact } of found) {
@@ -81,7 +80,7 @@ const besideSender = (facts: Facts, found: readonly hosts.Host[]): readonly Fact
     found.filter(({ name }) => senders.some((sender) => sender !== hosts.registered(name))),
   );
 };
-/** Excludes the well-known key `link`, which is the page of the event in the console of a tool. */
+/** Excludes the well-known key `link`, which contains the page of the event in the console of a tool. */
 const linksOf = (facts: Facts) =>
   hosts.linkedHosts(facts).filter(({ fact }) => fact.key !== 'link');
 
@@ -89,7 +88,6 @@ const borrowedName: Look = (facts) => placesOf(hosts.borrowedNames(facts));
 const externalSender: Look = (facts) => placesOf(hosts.senderDomains(facts));
 const repliesElsewhere: Look = (facts) => besideSender(facts, hosts.replyDomains(facts));
 export const linksElsewhere: Look = (facts) => besideSender(facts, linksOf(facts));
-/** Links to IP addresses or to names in punycode. */
 const oddLink: Look = (facts) =>
   placesOf(
     hosts
@@ -98,7 +96,6 @@ const oddLink: Look = (facts) =>
   );
 const REAL_PERSON =
   /(?:^|\/)(?:real(?!ity|ly|m|time)|directory(?:address|entry|mail|email)|employeedirectorymatch|displaynamematch|matchesexecutive)/;
-/** Facts of the tool about the genuine person with the sender's name. */
 const realPerson: Look = (facts) =>
   facts.all.filter(({ path, value }) => REAL_PERSON.test(path) && value !== '');
 
@@ -106,7 +103,7 @@ const PAGE_KEYS =
   'formfields inputs postfields asks questions pagetitle pagetext title resptitle label extractedtext heading fields fieldnames pagefields requests requestedfields'.split(
     ' ',
   );
-/** Names that occur only for pages. Under the other names, tools that see no page describe the event. */
+/** Keys that only occur for pages. The other PAGE_KEYS may describe an event without a page. */
 const OF_PAGES = /^(?:page\w*|formfields|postfields|requestedfields)$/;
 /** Fields and titles of a page that ask for a password, a card or a code. Excludes the title of an alert. */
 const secretsAsked: Look = (facts) => {
@@ -124,26 +121,24 @@ const forwardedTo = (facts: Facts): readonly Fact[] =>
     ...['redirectto', 'blindcopyto'],
   );
 const forwardedOutside: Look = (facts) => hosts.outside(facts, forwardedTo(facts));
-/** Names of settings that forward mail, unless all addresses are of the own company. */
 const forwards: Condition = {
   only: (_, facts) => forwardedTo(facts).length === 0 || forwardedOutside(facts).length > 0,
   from: says('forwarding'),
 };
 
-/** Targets and words of mailbox rules with which an intruder hides replies and warnings. */
 const hidingRule = any(
   reads(
     'value movetofolder subjectcontainswords subjectorbodycontainswords bodycontainswords folder movedto destination targetfolder conditions newvalue',
     /^(?:notes|junk(?: e-?mail)?)\b|\b(?:rss (?:feeds|subscriptions)|conversation history|deleted items|sync issues)\b|\b(?:invoices?|payments?|wire|iban|phish\w*|hacked|passwords?|help ?desk|virus|suspicious|docusign)\b/i,
   ),
-  // Only attackers write orders to the reader of an alert into the name of a rule.
+  // Orders to the reader of an alert, in the name of a mailbox rule. Only attackers write them.
   says('verdict_order', 'orders_to_machine'),
   isTrue('deletemessage'),
   forwardedOutside,
 );
 
 const obscureName = reads('value name movetofolder', /^[.,;:_ -]{1,4}$|^archi[vf]\w*$/i);
-/** A new rule of a mailbox, unless it only moves mail to a folder with a name that its owner can read. */
+/** Finds a new mailbox rule, unless it only moves mail to a folder with a readable name. */
 const ruleMade: Condition = {
   only: (_, facts) =>
     !facts.all.some(({ value }) => value === 'MoveToFolder') ||
@@ -173,7 +168,6 @@ export const senderProven: Look = (facts) => facts.vouched('dmarc');
 const BODY = 'body text bodytext bodypreview content ocr extractedtext imagetext preview snippet';
 const MONEY =
   /(?:[$€£]|\b(?:usd|eur|gbp|chf))\s?\d|\d[\d.,]*\s?(?:[$€£]|(?:usd|eur|gbp|chf|dollars?|euros?)\b)/i;
-/** Findings of tools in words: `Domain registered 2 days ago`. */
 const INSIGHT =
   /insight|finding|reason|note|summary|signal|indicator|evidence|flag|observation|detail|description|verdict|analysis/;
 const DOMAIN_AGE =

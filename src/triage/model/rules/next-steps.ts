@@ -11,7 +11,6 @@ type IsSaid = (facts: Facts, types: ReadonlySet<string>) => boolean;
 const OUTCOME = has('outcome result status success action actiontaken');
 const TEXTS = [...MESSAGES].filter((key) => !key.startsWith('subj'));
 
-/** Facts that an analyst would ask for, in this order, with the kinds of events that need them. */
 const GAPS: readonly (readonly [kinds: string, what: string, isSaid: IsSaid])[] = [
   [
     'mail',
@@ -64,7 +63,6 @@ export function missingIn(
   );
 }
 
-/** A question to a connector that would settle an open point of the event. */
 export interface LookUp {
   readonly action: ActionTypeName;
   readonly value: string;
@@ -80,7 +78,6 @@ const BY_TYPE: readonly (readonly [IndicatorType, ActionTypeName, asks: string])
 ];
 const MOST_LOOK_UPS = 2;
 
-/** Returns the most informative look-ups with their questions. Prefers values of the well-known fields. */
 export function lookUpsFor(
   facts: Facts,
   incidentType: string,
@@ -105,13 +102,13 @@ export function lookUpsFor(
 const PRIVATE =
   /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|f[cd]|fe80:|::1$)/i;
 
-/** Places where tools link to themselves, and where tools name our own machines, mailboxes and people. */
+/** Places where tools link to their own pages, or name machines, mailboxes and people of the own company. */
 const PLACE_OF_TOOL =
   /^\/(?:link|source)$|context$|\/(?:alert|rule|rules|detection|incident|case|_links|links)(?:\/\d+)?\/(?:url|link|href|self|rulelink)$/i;
 const PLACE_OF_OURS =
   /(?:dns_?name|machine_?domain|host_?name|fqdn|user_?principal(?:_?name)?|^\/(?:user|actor|target|reported_by)|recipient(?:_?email)?(?:_?address)?(?:\/\d+)?|upn_?suffix|nt_?domain|account_?domain|\/mailbox\/.*|actor\/alternateId)$/i;
 
-/** False for values that a look-up cannot judge: private addresses, the own domain, and the tool's own page. */
+/** False for values that a lookup cannot judge: private addresses, the own domain, and the tool's own page. */
 function isOutside(
   { type, value, pointers }: ExtractedIndicator,
   own: string | undefined,
@@ -127,7 +124,7 @@ function isOutside(
   return type !== 'url' || !value.includes(`//${own}/`);
 }
 
-/** True for parts of names that look like domains: `g.ito` of the account `EXAMPLE\\g.ito`, or a file name. */
+/** True for a part of a name that looks like a domain: `g.ito` in the account `EXAMPLE\\g.ito`, or a file name. */
 function isPartOf({ type, value }: ExtractedIndicator, { fields }: Facts): boolean {
   const names = [fields.user, fields.file, fields.process, fields.host];
   return (
@@ -140,7 +137,7 @@ const partsOf = (name: string): readonly string[] => [name, ...name.split(/[\\/\
 const domainOf = (address: string | undefined): string | undefined =>
   address?.includes('@') ? address.slice(address.lastIndexOf('@') + 1).toLowerCase() : undefined;
 
-/** A spoofed sender has the domain of the recipient, so this domain counts as own only beside another sender. */
+/** Returns the domain of the recipient or user; `undefined` if the sender has it too, as a spoofed sender would. */
 function ownDomain({ fields: { recipient, user, sender } }: Facts): string | undefined {
   const own = domainOf(recipient) ?? domainOf(user);
   return domainOf(sender) === own ? undefined : own;
@@ -156,7 +153,7 @@ const HOST: readonly ActionTypeName[] = ['isolate_host', 'scan_host', 'lookup_ha
 const ACCOUNT: readonly ActionTypeName[] = ['revoke_sessions', 'reset_password', 'lookup_ip'];
 const GUESSING: readonly ActionTypeName[] = ['block_ip', 'lookup_ip', 'reset_password'];
 
-/** Usual actions against each category, without parameters, because a person chooses the parameters. */
+/** Usual actions for each category. Without parameters, because a person chooses the parameters. */
 const AGAINST: Readonly<Record<string, readonly ActionTypeName[]>> = {
   phishing: MAIL,
   spear_phishing: MAIL,
@@ -180,7 +177,7 @@ const LOOK_UPS_ONLY = /^(?:lookup_|scan_host$|notify_)/;
 
 export type Target = IndicatorType | 'mail' | 'sender';
 
-/** Targets in the incident by the first parameter of an action. Other actions need no target. */
+/** Kinds of targets that an action needs, by its first parameter. Any other action needs no target. */
 const TARGETS: Readonly<Record<string, readonly Target[]>> = {
   ...{ host_id: ['host'], message_id: ['mail'], sender: ['sender'], recipient: ['user', 'email'] },
   ...{ user: ['user'], ip: ['ip'], domain: ['domain'], url: ['url'], hash: ['hash'] },
@@ -188,7 +185,7 @@ const TARGETS: Readonly<Record<string, readonly Target[]>> = {
 
 const MAIL_IDS = 'messageid internetmessageid networkmessageid mailid emailid'.split(' ');
 
-/** Accounts of the system itself, which no directory can disable. */
+/** Accounts of the operating system, which no directory can disable. */
 const OF_SYSTEM =
   /^(?:(?:nt authority|nt-autorität)\\)?(?:system|local service|network service|root)$/;
 
@@ -210,7 +207,7 @@ export function targetsIn(
 
 const TICKET: ActionTypeName = 'create_ticket';
 
-/** Recommends countermeasures for malicious, look-ups for suspicious or inconclusive, and nothing for benign. */
+/** For a malicious verdict: countermeasures. For a suspicious or inconclusive verdict: lookups. For benign: nothing. */
 export function actionsFor(
   classification: Classification,
   category: string,

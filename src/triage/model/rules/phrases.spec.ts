@@ -29,7 +29,7 @@ describe('the words of a text', () => {
       const character = String.fromCodePoint(code);
       if (/^[\p{M}\uff9e\uff9f]$/u.test(character)) continue;
       const [first] = character.normalize('NFKD');
-      // A mark that is sorted changes places with one that belongs before all others.
+      // Normalization puts U+0334 first if the character is a combining mark that takes part in sorting.
       const sorted = `a${first}\u0334`.normalize('NFD');
       if (sorted.startsWith('a\u0334')) hidden.push(character);
     }

@@ -1,9 +1,9 @@
 import { nfkc } from '../../../platform/text.js';
 
-/** Mark in a phrase for a gap of some words. */
+/** Mark in a phrase that stands for a gap of at most WORDS_IN_A_GAP words. */
 const GAP = '..';
 const WORDS_IN_A_GAP = 8;
-/** Mark at the end of a word that matches each word with the same beginning. */
+/** Mark at the end of a word in a phrase. The word then matches every word with the same beginning. */
 const OPEN_END = '*';
 
 interface Step {
@@ -11,22 +11,22 @@ interface Step {
   readonly afterGap: boolean;
 }
 
-/** Characters that NFKC expands to whole words, which would make a text many times longer. */
+/** Characters that NFKC expands to whole words. They become spaces, because they would multiply the text length. */
 const WORD_SIGNS = /[\u3300-\u33ff\ufdf0-\ufdff]/g;
 const FORMAT = /\p{Cf}/gu;
 const PLAIN = /^[\x20-\x7e\s]*$/;
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Characters of the tags block spell invisible ASCII. */
+/** Characters of the Unicode block Tags, which can spell invisible ASCII. */
 const TAGS = /[\u{e0020}-\u{e007e}]+/gu;
 const BASE64 = /[A-Za-z0-9+/]{16,8192}={0,2}/g;
 const MOST_DECODED = 50;
 const PRINTED = /^[\t\n\r\x20-\x7e]{8,}$/;
 
-/** Names such as `RansomwareFileEncryption`, which are also split into their words. */
+/** Joined names such as `RansomwareFileEncryption`. They are also split into words. */
 const JOINED = /\b\w{0,60}[a-z][A-Z_]\w{0,60}\b/g;
 const MOST_JOINED = 200;
 
-/** Returns the words in small letters, without invisible characters, followed by words that are hidden in tags or base64. */
+/** Returns the visible words of a text in small letters. Words that are hidden in tags or base64 follow at the end. */
 export function wordsOf(text: string): readonly string[] {
   const plain = PLAIN.test(text) ? text : nfkc(text.replace(WORD_SIGNS, ' ')).replace(FORMAT, '');
   const joined = (plain.match(JOINED) ?? []).slice(0, MOST_JOINED);
@@ -51,16 +51,13 @@ function hiddenIn(text: string): string[] {
 const ofTags = (run: string): string =>
   String.fromCodePoint(...[...run].slice(0, 4096).map((tag) => tag.codePointAt(0)! - 0xe0000));
 
-/** Returns the printable texts of a base64 run: shells use UTF-16, and mail and web use UTF-8. */
+/** Returns the printable texts of a base64 run. Shells use UTF-16, mail and web use UTF-8, so both are tried. */
 function decoded(run: string): string[] {
   const bytes = Buffer.from(run, 'base64');
   return [bytes.toString('latin1'), bytes.toString('utf16le')].filter((text) => PRINTED.test(text));
 }
 
-/**
- * Finds the phrases of all signs in one pass over the words. The work grows with the text and not with the number of phrases,
- * and there is no backtracking.
- */
+/** Finds the phrases of all signs in one pass without backtracking. More phrases do not take more time. */
 export class Lexicon<Name extends string> {
   private readonly byStart = new Map<string, { name: Name; steps: readonly Step[] }[]>();
 
@@ -80,7 +77,6 @@ export class Lexicon<Name extends string> {
     this.byStart.set(start, [...(this.byStart.get(start) ?? []), { name, steps }]);
   }
 
-  /** Returns the signs in the words, each with its first matching words. */
   matchesIn(words: readonly string[]): ReadonlyMap<Name, string> {
     const found = new Map<Name, string>();
     words.forEach((word, at) => {
@@ -94,14 +90,14 @@ export class Lexicon<Name extends string> {
   }
 }
 
-/** Returns a list of words for each choice of alternatives: `virus found/seen` has two. */
+/** Returns one list of words for each choice of alternatives: two lists for `virus found/seen`. */
 const spelledOut = (words: readonly string[]): readonly (readonly string[])[] =>
   words.reduce<readonly (readonly string[])[]>(
     (begun, word) => begun.flatMap((said) => word.split('/').map((one) => [...said, one])),
     [[]],
   );
 
-/** Returns the first letters, which are the same for a word with an open end. */
+/** Returns the first letters of a word. An open end must not change them. */
 const startOf = (word: string): string => word.slice(0, 3).replace(OPEN_END, '');
 
 /** Returns the words that match the steps, with a mark for each gap, or undefined if a step does not match. */

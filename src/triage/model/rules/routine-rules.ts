@@ -11,11 +11,10 @@ import {
 } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import { linksElsewhere } from './mail-rules.js';
-import { isKind, isRecord, severityIs } from './tool-rules.js';
+import { isKind, isRecord, severityIs, watchesMachines } from './tool-rules.js';
 
-/** Excludes quotes and equals signs, after which tools put texts of strangers. */
+/** Matches a text without quotes and equals signs. After such a sign, tools insert texts of strangers. */
 const PLAIN = /^[\p{L}\p{N}\s.,:;()[\]/%+_*#&|>→–-]{1,200}$/u;
-/** Matches an everyday kind of event, in a text of the tool without an alarming word. */
 const ordinaryWork: Condition = {
   only: (fact, facts) =>
     isKind(fact, facts) &&
@@ -25,17 +24,17 @@ const ordinaryWork: Condition = {
   from: says('ordinary_work'),
 };
 
-/** Never holds if the tool rates the event as high or critical. */
+/** Never holds if the tool rates the event as high or critical, unless it is about a failure of a machine. */
 const quiet = (...conditions: readonly Condition[]): Condition => ({
-  only: (_: Fact, { severity }: Facts) => severity !== 'high' && severity !== 'critical',
+  only: (_, facts) => watchesMachines(facts) || !/high|critical/.test(facts.severity ?? ''),
   from: all(...conditions),
 });
-/** Values at places of tools, and in search results. */
+/** Finds values at places where a tool writes, and in search results. */
 const record = (keys: string, is: Parameters<typeof reads>[1]): Condition => ({
   only: isRecord,
   from: reads(keys, is),
 });
-/** Values at a place of the tool's own format, by the whole path. */
+/** Finds values at a place in the tool's own format, by the whole path. */
 const placed =
   (path: RegExp, is: RegExp) =>
   (facts: Facts): readonly Fact[] =>
@@ -47,7 +46,6 @@ const OUTSIDE = /^(?!10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|127\.)\d{1,3}(?
 const EVENT_ID = 'eventid eventcode winlogeventid code';
 const windows = (ids: RegExp): Condition => record(EVENT_ID, ids);
 
-/** Accounts of the system itself. No person signs in with them. */
 const SYSTEM_ACCOUNT =
   /^(?:(?:nt authority|nt-autorität|window manager|font driver host)\\)?(?:system|local service|network service|lokaler dienst|netzwerkdienst|dwm-\d+|umfd-\d+)$|^S-1-5-(?:18|19|20)$|^(?:[\w.-]+\\)?[\w.-]{1,63}\$(?:@[\w.-]+)?$/i;
 const AWS_SERVICE = /^[a-z0-9.-]+\.amazonaws\.com$/;
@@ -60,7 +58,7 @@ const ACTORS =
   'username subjectusername targetusername accountname subjectaccountname subjectusersid targetusersid userid usersid user actor actorname initiatedby initiatingusername account principal principalid principalemail caller callername owner runas invokedby';
 
 const sentInside = byTool('internal isinternal intraorg', YES);
-/** People report mails with severity low. Such a mail must be checked, and must have no links to other sites. */
+/** True for a checked mail without links to other sites. Reports of people may also have a low severity. */
 const isHarmlessMail = (facts: Facts): boolean => {
   const { spf, dkim, dmarc, compauth } = facts.authentication;
   const isKnown =
@@ -78,7 +76,7 @@ const ALERT =
 const MANY_FACTS = 7;
 const NOTHING =
   /^(?:|-|none|null|0|no|false|unknown|n\/a|normal|informational|low|info|other\.?|hidden|\w*management|\w*logs|audit\w*|sign-?in\w*)$/i;
-/** A record of an audit log, a system or a network, without the name of a detection. */
+/** Finds a record of an audit log, a system or a network that contains no name of a detection. */
 const plainRecord = (facts: Facts): readonly Fact[] => {
   if (facts.isMail) return [];
   const raised = facts.all.some(
@@ -96,10 +94,9 @@ const plainRecord = (facts: Facts): readonly Fact[] => {
         .slice(0, 1);
 };
 
-/** Daily acts of systems and people. A sign beside them always outweighs them. */
+/** Daily acts of systems and people. If the event also has a sign, the sign always outweighs them. */
 // prettier-ignore
 export const ROUTINE = calming([
-  /* The kind of event. */
   ['ordinary_work', -20, 'habit', '', 'Systems and people do this all day.',
     quiet(ordinaryWork)],
   ['plain_record', -13, 'habit', '', 'It is an ordinary record of a log, and no detection raised it.',
@@ -112,17 +109,17 @@ export const ROUTINE = calming([
         all(windows(/^(?:4768|4769|4770)$/), record('ticketencryptiontype', /^0x0*1[12]$/i)),
         all(windows(/^4648$/), record('targetservername targetinfo', /^localhost$/i)),
         all(windows(/^(?:5140|5145)$/), record('sharename', /\\(?:SYSVOL|NETLOGON|IPC\$|print\$)$/i)),
-        all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
+        all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive (?:Standalone|Reporting|Per-Machine)|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
         windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
-  // Scanners of the whole internet are rejected all day.
+  // Firewalls reject scanners from the whole internet all day.
   ['refused_at_the_edge', -32, 'habit', '',
     'A firewall refused a connection from outside.',
     quiet(
       record('action disposition result', /^(?:deny|denied|drop(?:ped)?|reject(?:ed)?|block(?:ed)?(?:-ip)?|reset-(?:both|client|server))$/i),
       record('src srcip sourceip sourceaddress srcaddr clientip', OUTSIDE),
       record('dstport destport destinationport dpt destports', /^\d{1,5}(?:,\d{1,5}){0,20}$/))],
-  /* Actors. An attacker with the rights of the system also has these names. */
+  /* An attacker with the rights of the system also has these names. */
   ['system_account', -20, 'habit', '', 'An account of the system itself did it.',
     any(
       record(ACTORS, SYSTEM_ACCOUNT), record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE),
@@ -130,10 +127,8 @@ export const ROUTINE = calming([
       placed(/(?:useridentity|actor|initiatedby)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/i),
       { only: ({ path }: Fact) => /(?:^|\/)source\/component$/.test(path), from: record('component', /^(?:kubelet|default-scheduler|[\w-]+-controller)$/) })],
   ['service_account', -12, 'habit', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
-  /* Source and method. */
   ['network_inside', -8, 'who', '', 'The source is inside the own network, or the machine itself.',
     { only: ({ path }: Fact, { isMail }: Facts) => !isMail && !/(?:agent|host|device|endpoint)\//.test(path), from: record('ip ipaddress srcip sourceip sourceipaddress sourceaddress sourcenetworkaddress clientipaddress clientip calleripaddress callerip src sourceips srczone sourcezone fromzone client remoteip remoteaddress', INSIDE) }],
-  /* Outcome, and rating of the tool. */
   ['went_well', -14, 'habit', '', 'The event ended successfully.',
     record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded successful conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
   ['plain_mail', -15, 'habit', 'sender', 'The sender is proven, and no link leads to another domain.',

@@ -157,7 +157,7 @@ const LIES = [
   ' '.repeat(5_000),
   'x'.repeat(5_000),
 ];
-/** What attackers write, of the events above. */
+/** Fields of the events above that attackers can write. */
 const STRANGERS = [
   'sender',
   'subject',

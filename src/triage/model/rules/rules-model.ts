@@ -26,7 +26,7 @@ import {
 } from './score.js';
 import { SIGN_PHRASES } from './signs.js';
 
-/** SHA-256 in hex of everything that affects a verdict. Another rule, phrase, threshold or list of places gives another hash. */
+/** SHA-256 in hex of everything that affects a verdict: rules, phrases, thresholds and lists of places. */
 export const RULES_HASH = createHash('sha256')
   .update(
     JSON.stringify(
@@ -37,10 +37,7 @@ export const RULES_HASH = createHash('sha256')
   )
   .digest('hex');
 
-/**
- * Scores events by rules, for sites without access to a model. Lists the points of each rule that holds. Sends no requests, and
- * always gives the same verdict on the same event.
- */
+/** Scores events by rules, without a model. Sends no requests, and always gives the same verdict on the same event. */
 export class RulesModel extends TriageModel {
   readonly provider = 'rules';
   readonly configuredModel = 'rules';
@@ -69,7 +66,6 @@ const pointOf = ({ rule, facts }: Finding): ScoredPoint => ({
 
 const MOST_EVIDENCE = 12;
 
-/** Writes the verdict in the words of the rules. Quotes only the words of the event that matched. */
 function verdictOn(
   findings: readonly Finding[],
   facts: Facts,
@@ -98,7 +94,7 @@ function verdictOn(
   };
 }
 
-/** Returns the category with the most points. If points are equal, the category of the strongest rule wins. */
+/** Returns the category with the most points. If several have the same points, the strongest rule decides. */
 function categoryOf(
   classification: Classification,
   findings: readonly Finding[],
@@ -114,7 +110,6 @@ function categoryOf(
   }
   const most = Math.max(...points.values());
   const strongest = [...points].find(([, sum]) => sum === most)?.[0];
-  // The tool rates the event without a category.
   if (strongest === undefined) {
     const category = incidentType === 'suspicious_login' ? 'account_takeover' : incidentType;
     return Object.hasOwn(CATEGORY_WORDS, category) ? category : 'unknown';
@@ -124,7 +119,7 @@ function categoryOf(
   return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;
 }
 
-/** An event with no machine, program or file is about an account and not about malware. */
+/** True if the event names no machine, program or file. Such an event is about an account and not about malware. */
 const isOfAccount = ({ fields }: Facts, incidentType: string): boolean =>
   /account|login|brute_force/.test(incidentType) &&
   [fields.host, fields.process, fields.file, fields.hash].every((value) => value === undefined);

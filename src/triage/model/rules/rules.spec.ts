@@ -26,7 +26,7 @@ const COLLEAGUE: RawData = {
   ...PASSED,
 };
 
-/** Of each rule: an event in which it holds, and a near one in which it does not. */
+/** For each rule: an event in which the rule holds, and a similar event in which it does not hold. */
 const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawData]>> = {
   dmarc_failed: [{ auth: 'spf=pass; dmarc=fail' }, { subject: 'dmarc=fail' }],
   dmarc_absent: [{ dmarc: 'none' }, { dmarc: 'pass' }],
@@ -349,10 +349,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { verb: 'create', objectRef: { resource: 'clusterrolebindings' }, name: 'cluster-admin' },
     { verb: 'get', objectRef: { resource: 'clusterrolebindings' }, name: 'cluster-admin' },
   ],
-  weak_ticket: [
-    { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'svc_sql' },
-    { EventID: 4769, TicketEncryptionType: '0x17', ServiceName: 'FS-1$' },
-  ],
   device_code_used: [says('protocol deviceCode'), says('protocol code')],
   role_activated: [
     { activityDisplayName: 'Add member to role completed (PIM activation)' },
@@ -366,7 +362,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   tool_names_technique: [{ technique: 'T1003.001' }, { technique: 'T1078' }],
   tool_names_ransomware: [{ alert: 'Data Encrypted for Impact' }, { alert: 'Data encrypted' }],
   tool_names_theft: [{ mitre: 'T1567.002' }, { mitre: 'T1083' }],
-  tool_names_miner: [{ mitre_technique: 'Resource Hijacking' }, { mitre_technique: 'x' }],
   system_account: [{ user: 'NT AUTHORITY\\SYSTEM' }, { user: 'anna' }],
   refused_at_the_edge: [
     { action: 'deny', src_ip: '203.0.113.9', dst_port: 22, protocol: 'tcp' },
@@ -409,10 +404,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   grave_word: [{ alert: 'Data theft' }, { alert: 'No theft' }],
   odd_word: [{ alert: 'Unusual volume' }, { user: 'unusual' }],
   attack_named: [{ attack_type: 'Account takeover' }, { attack_type: 'Spam' }],
-  hole_used: [
-    { signature: 'CVE-2023-4966 memory disclosure' },
-    { signature: 'CVE-2023-4966 is fixed' },
-  ],
   ordinary_work: [{ event: 'Backup completed' }, { event: 'Backup failed' }],
   plain_record: [{ EventID: 1 }, { EventID: 1, alert: 'A rule' }],
   windows_routine: [
@@ -428,14 +419,14 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
 };
 
-/** The severity matters only to the rules about it. */
+/** Returns medium, except for the examples of the rules about the severity. */
 function severityFor(event: RawData): Severity {
   if (event === EXAMPLES['rated_low']![0]) return 'low';
   if (event === EXAMPLES['tool_says_critical']![0]) return 'critical';
   return event === EXAMPLES['tool_says_high']![0] ? 'high' : 'medium';
 }
 
-/** These two are large, and would take the time of all others together. */
+/** The examples of these two rules are large. They would take as much time as all other examples together. */
 const LARGE = ['flooded', 'too_much_to_read'];
 const examplesOf = (isWanted: (points: number) => boolean): readonly RawData[] =>
   RULES.filter(({ name, points }) => isWanted(points) && !LARGE.includes(name)).map(
@@ -456,7 +447,7 @@ const ATTACKS: readonly RawData[] = [
   { alert: 'Mimikatz', command_line: 'mimikatz.exe sekurlsa::logonpasswords', host: 'ws-1' },
   { text: 'vssadmin delete shadows', content: 'mimikatz', comment: 'ransom note' },
 ];
-/** All that calms, in one list: places in lists are no names. */
+/** All calming values in one list. This works because list indexes are not part of a path. */
 const CALMING = [
   ...examplesOf((points) => points < 0),
   { ticket: 'CHG-12345', authentication_results: 'spf=pass; dkim=pass; dmarc=pass; compauth=pass' },
@@ -464,13 +455,19 @@ const CALMING = [
   { known_domain: ['login-ha1den.test', 'examp1e.com'], user: 'a@login-ha1den.test' },
 ];
 
-/** The points of each rule that holds: with no fewer against it and no more for it, no verdict is milder. */
+/**
+ * Returns the points of each rule that holds. If a change of the event loses no points against it and gains none in its
+ * favour, no verdict becomes milder.
+ */
 async function judged(rawData: RawData): Promise<readonly ScoredPoint[]> {
   const given = { rawData, indicators: [], incident_type: 'other', title: 'x' } as unknown;
   return (await new RulesModel().judge(given as TriageCase)).points!;
 }
 
-/** The event with all that calms below these names; undefined where it has something else under one of them. */
+/**
+ * Returns the event with all calming values below these names. Returns `undefined` if the event has another value at
+ * one of these names.
+ */
 function calmedBelow(event: RawData, [name, ...below]: readonly string[]): RawData | undefined {
   const known = Object.hasOwn(event, name!) ? event[name!] : undefined;
   if (known === undefined && below.length === 0) return { ...event, [name!]: CALMING };
@@ -482,7 +479,7 @@ function calmedBelow(event: RawData, [name, ...below]: readonly string[]): RawDa
   return inner && { ...event, [name!]: inner };
 }
 
-/** Judged once: each attack is changed in many ways. */
+/** Points of the unchanged attacks. They are computed once, because each attack is changed in many ways. */
 const asTheyAre = new Map(ATTACKS.map((attack) => [attack, judged(attack)] as const));
 
 async function expectNoMilder(attack: RawData, names: readonly string[]): Promise<void> {
@@ -490,7 +487,7 @@ async function expectNoMilder(attack: RawData, names: readonly string[]): Promis
   if (!changed) return;
   const [was, is] = [await asTheyAre.get(attack)!, await judged(changed)];
   const lost = was.filter(({ rule, points }) => points > 0 && !is.some((one) => one.rule === rule));
-  // The results of a search count for a routine, which no attack is.
+  // Routine rules also read search results below `result`. They do not count here, because an attack has signs.
   const isCounted = (name: string) => names[0] !== 'result' || !ROUTINES.has(name);
   const won = is.filter(
     ({ rule, points }) => points < 0 && isCounted(rule) && !was.some((one) => one.rule === rule),
@@ -500,7 +497,7 @@ async function expectNoMilder(attack: RawData, names: readonly string[]): Promis
 
 const ROUTINES = new Set(RULES.filter(({ isRoutine }) => isRoutine).map(({ name }) => name));
 
-/** A part of the attacks, another one for each text. */
+/** Returns an eighth of the attacks. The length of the text determines which eighth. */
 function everyEighth(attacks: readonly RawData[], text: string): readonly RawData[] {
   return attacks.filter((_, at) => at % 8 === text.length % 8);
 }
@@ -605,13 +602,13 @@ const ATTACK_RULES = RULES.filter(
 ).map(({ name }) => name);
 const CALMING_RULES = RULES.filter(({ points }) => points < 0).map(({ name }) => name);
 const PROOFS = RULES.filter(({ kind }) => kind === 'proof').map(({ name }) => name);
-/** Signs that raise one of these doubts. */
+/** Returns the signs that raise one of these doubts. */
 const of = (...doubts: readonly Doubt[]): readonly string[] =>
   RULES.filter(({ doubt }) => doubt && doubts.includes(doubt)).map(({ name }) => name);
 
 /**
- * What is ordered by the owners of the machines, and known as theirs: lures of an exercise, and requests of their own scanner. And
- * what a tool said before a person dismissed it there.
+ * Signs that a calming fact may fully explain. The owners of the machines ordered them (lures of an exercise, requests
+ * of their own scanner), or a person has dismissed them in the tool.
  */
 const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
   simulation_on_file: of('sender', 'lure', 'rating'),
@@ -624,7 +621,7 @@ const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('calming rules', () => {
-  /** Each part speaks for itself, in a place that is the tool's own. */
+  /** Adds each calming example as a separate event, at a place where only the tool writes. */
   const verdictOn = (...parts: readonly RawData[]) => {
     const [attack, ...events] = parts;
     const severity = severityFor(attack!);
@@ -633,7 +630,7 @@ describe('calming rules', () => {
   const example = (name: string) => EXAMPLES[name]![0];
 
   const habits = CALMING_RULES.filter((name) => !PROOFS.includes(name));
-  /** The example of a habit may show another one, too. */
+  /** Doubts that each example calms. The example of one habit may also show another habit. */
   const calmed = new Map(
     CALMING_RULES.map((name) => [
       name,
@@ -662,7 +659,8 @@ describe('calming rules', () => {
         .map((two) => [one, two]),
     );
     expect(benign).toEqual([]);
-    // Without a proof it takes no pairs: all habits that do not explain this very sign do not do it together.
+    // Without proofs, pairs need no test: even all habits that do not explain this sign do not make the event benign
+    // together.
     const others = habits.filter((name) => !calmedBy(name).has(doubt));
     expect(verdictOn(example(attack), ...others.map(example))).not.toBe('benign');
   });

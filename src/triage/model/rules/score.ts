@@ -13,33 +13,30 @@ export const RULES: readonly Rule[] = [
   ...[TOOL_RULES, MAIL_RULES, MACHINE_RULES, ACCOUNT_RULES, CALMING, ROUTINE].flat(),
 ];
 
-/** Thresholds of the verdicts, and the confidence in each verdict: measured on the development cases. */
+/** Thresholds of the verdicts, and the confidence in each verdict. Both were measured on the development cases. */
 export const SCALE = {
   malicious: 45,
-  /** Minimum points of acts for which the severity also counts. */
+  /** Minimum points of acts from which the severity of the incident counts too. */
   withSeverity: 30,
-  /** Points of one plain sign, such as a changed factor or a locked archive, which an analyst should see. */
+  /** Points of one plain sign that an analyst should see, such as a changed factor or a locked archive. */
   suspicious: 20,
-  /** Minimum points of proofs, or of habits beyond the points of the tool's rating, for a benign event. */
+  /** Minimum points for a benign verdict: of proofs, or of habits minus the points of the tool's rating. */
   benign: 22,
   /** Minimum points of explanations for a benign event, whatever the rating of the tool. */
   explained: 20,
   confidence: {
     malicious: { least: 0.66, most: 0.92, perPoint: 0.01 },
-    /** Odd circumstances alone are suspicious. A sign of an act may be an attack or harmless. */
+    /** High if there are only odd circumstances. Low for a sign, because the act may be an attack or harmless. */
     suspicious: { circumstances: 0.55, signs: 0.38 },
     benign: 0.9,
-    /** An event with no finding has too little data for a verdict. If a fact calms, an analyst often knows more. */
+    /** `nothing`: too little data for a verdict. `calmed`: a fact calms, but an analyst often knows more. */
     inconclusive: { nothing: 0.4, signs: 0.3, calmed: 0.13 },
   },
 } as const;
 
 export type Sums = ReturnType<typeof sumsOf>;
 
-/**
- * More points against an event never improve the verdict, because each step is a threshold. Habits and claims can lower an event to
- * inconclusive. Benign requires proof or confirmed habits, and no sign that they do not explain.
- */
+/** Thresholds only, so more points never improve a verdict. Benign needs a proof or habits, and no unexplained sign. */
 export function classify(sums: Sums): Classification {
   const { left, acts, unexplained, proven, borneOut } = sums;
   const isGraded = acts >= SCALE.withSeverity && borneOut === 0;
@@ -69,14 +66,12 @@ export function confidenceIn(classification: Classification, sums: Sums): number
   }
 }
 
-/** A rule that holds, with the facts that support it. */
 export interface Finding {
   readonly rule: Rule;
   readonly facts: readonly Fact[];
 }
 
 const MOST_FACTS_OF_A_RULE = 3;
-/** Rules about the severity of the incident. */
 const SEVERITIES = new Set(['tool_says_high', 'tool_says_critical']);
 
 /** Routine rules that count beside explained signs, and beside explained signs that are weak. */
@@ -85,7 +80,7 @@ const BESIDE_WEAK_SIGNS = [...BESIDE_SIGNS, 'says_enough', 'plain_mail'];
 
 const RULES_OF_A_PIECE = 4;
 
-/** Counts each rule once, because a repeated word must not raise the points. Returns the strongest rule first. */
+/** Returns the rules that hold, strongest first. Each rule counts once, so that a repeated word adds no points. */
 export function* findingsInPieces(facts: Facts): Generator<void, readonly Finding[]> {
   const found: Finding[] = [];
   for (const [at, rule] of RULES.entries()) {
@@ -98,7 +93,7 @@ export function* findingsInPieces(facts: Facts): Generator<void, readonly Findin
 
 export const findingsIn = (facts: Facts): readonly Finding[] => atOnce(findingsInPieces(facts));
 
-/** Counts a well-known field and its place in the raw data as one fact. */
+/** Returns one fact per pointer: a well-known field and its place in the raw data count as one fact. */
 function firstPlaces(facts: readonly Fact[]): readonly Fact[] {
   if (facts.length < 2) return facts;
   const places = new Map<string, Fact>();
@@ -114,29 +109,29 @@ export function sumsOf(findings: readonly Finding[]) {
   const signs = rules.filter(({ points }) => points > 0);
   const calming = rules.filter(({ points }) => points < 0);
   const proofs = calming.filter(({ kind }) => kind === 'proof');
-  const others = signs.filter(({ doubt }) => doubt !== 'rating');
+  const others = signs.filter(({ doubt }) => doubt !== 'rating' && doubt !== 'talk');
   const acts = leftOf(others, calming);
   const beside = totalOf(others) <= SCALE.suspicious ? BESIDE_WEAK_SIGNS : BESIDE_SIGNS;
-  /** Routine rules count only without signs. Beside explained signs, only some of them count. */
+  /** Routine rules count only without signs. If other facts explain all signs, only the rules in BESIDE_SIGNS count. */
   const counts = ({ isRoutine, name }: Rule): boolean =>
     !isRoutine || others.length === 0 || (acts === 0 && beside.includes(name));
   const habits = calming.filter((rule) => rule.kind !== 'proof' && counts(rule));
-  /** An intruder in a mailbox or session has the habits of its owner. They explain an odd place, but show no purpose. */
+  /** An intruder in a session has the habits of its owner. They explain an odd place, but not the purpose. */
   const areTelling =
     habits.length > 1 &&
     (habits.some(({ kind }) => kind !== 'who') || signs.some(({ doubt }) => doubt === 'place'));
   return {
     left: leftOf(signs, calming),
-    /** The tool's rating alone makes no event malicious. */
+    /** The tool's rating and words to the reader alone make no event malicious. */
     acts,
     unexplained: leftOf(signs, proofs),
     proven: proofs.length === 0 ? 0 : -totalOf(proofs),
-    /** 0 for a single habit and for habits that only show who acted. */
+    /** 0 if there is only one habit, or if all habits only show who acted. */
     borneOut: areTelling ? -totalOf(habits) : 0,
     explained: areTelling
       ? -totalOf(habits.filter(({ kind, isRoutine }) => kind === 'habit' && !isRoutine))
       : 0,
-    /** All calming facts count against these points. */
+    /** Points of the tool's rating, against which all calming facts count. */
     rating: totalOf(signs.filter(({ doubt }) => doubt === 'rating')),
     severity: totalOf(signs.filter(({ name }) => SEVERITIES.has(name))),
     withoutSigns: signs.length === 0,
@@ -144,10 +139,7 @@ export function sumsOf(findings: readonly Finding[]) {
   };
 }
 
-/**
- * Lowers each doubt by the facts that calm it, at most to 0. The rest of a calming fact lowers no other doubt. If only the tool's rating
- * is left, all calming facts together lower the rating.
- */
+/** Calming facts lower only the doubts that they explain. If only the tool's rating is left, all of them lower it. */
 function leftOf(signs: readonly Rule[], calming: readonly Rule[]): number {
   const sumOf = (doubt: Doubt | undefined) => totalOf(signs.filter((sign) => sign.doubt === doubt));
   const about = (doubt: Doubt) => calming.filter(({ calms }) => calms?.includes(doubt));

@@ -1,11 +1,12 @@
 import { Lexicon } from './phrases.js';
 
 /*
- * Phrases of each sign, separated by `|`. `..` stands for up to eight other words, `*` for any ending, and `/` for alternatives. A
- * sign only counts against an event, because a text can lie, but an attacker does not lie to look guilty.
+ * Phrases of each sign, separated by `|`. In a phrase, `..` stands for up to eight other words, `*` for any ending, and
+ * `/` separates alternatives. A sign counts only against an event. A text can lie in favour of an event, but an
+ * attacker does not lie to look guilty.
  */
 
-/** Requests of mails and pages. */
+/** What mails and pages ask for. */
 export const MAIL_SIGNS = {
   account_threat: `
     account .. verloopt/geblokkeerd/closed/disabled/expire* |
@@ -125,7 +126,6 @@ export const MAIL_SIGNS = {
     send me your number | need a favor/favour | can you handle | something urgent`,
 } as const;
 
-/** Orders to a person or model that reads the event. */
 export const ORDER_SIGNS = {
   verdict_order: `
     mark/classify/classification/verdict/answer/return/output/label/treat .. benign |
@@ -145,7 +145,6 @@ export const ORDER_SIGNS = {
     role system/tool/assistant | call the tool | function results | tool result`,
 } as const;
 
-/** Programs and commands on a machine. */
 export const ENDPOINT_SIGNS = {
   encoded_shell: `
     powershell .. enc/ec/encodedc* | pwsh .. enc/encodedcommand | frombase64string |
@@ -359,7 +358,6 @@ export const ENDPOINT_SIGNS = {
     winword/excel/powerpnt/outlook/onenote exe | child of office | office .. child/spawn*`,
 } as const;
 
-/** Attacks on web servers, in the words of the tools that guard the servers. */
 export const WEB_SIGNS = {
   web_attack: `
     sql/command/code/template/ognl injection | sqli | path/directory traversal |
@@ -371,7 +369,6 @@ export const WEB_SIGNS = {
     exploitation of/attempt/detected/activity`,
 } as const;
 
-/** Events of accounts. */
 export const ACCOUNT_SIGNS = {
   travel: `
     geographically improbable | geo impossible/velocity | travel anomaly |
@@ -521,7 +518,7 @@ export const ACCOUNT_SIGNS = {
     retention 365 1 day | sso enforcement off | sso .. disabled`,
 } as const;
 
-/** Words of tools about their findings. Their effect depends on the name of the value: see `tool-rules.ts`. */
+/** Words of tools about their findings. What such a word means depends on the key of its value: see `tool-rules.ts`. */
 export const TOOL_SIGNS = {
   grave_word: `
     malicious | attack | attacker | compromis* | exploit* | exfil* | injection | backdoor | theft |

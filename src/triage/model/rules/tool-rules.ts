@@ -23,13 +23,21 @@ const severities = reads(
   /^[\w .-]{1,32}$/,
 );
 
-/** Monitoring tools call a full disk critical, and code scanners a bad line. These are not attacks. */
+/** Failures of machines, for which monitoring tools use their highest severities. */
+const FAILURE =
+  /\b(?:out of memory|oom|(?:not enough|no|low|out of) (?:disk |free |storage )?space|disk (?:is )?(?:almost |nearly )?full|(?:cpu|memory|disk|load|latency|queue|swap)\b.{0,40}\b(?:high|above|over|usage|threshold)|replication lag|crash ?loop\w*|backup (?:job )?(?:\S+ )?(?:finished with |has )?failed|certificate .{0,40}expir\w*|power supply|temperature|link down|(?:vm|virtual machine|node|host) (?:was |is )?(?:down|deallocated|unreachable))\b/i;
+export const watchesMachines = (facts: Facts): boolean =>
+  facts.ofTools('generatorurl').length > 0 ||
+  facts.all.some(
+    (fact) =>
+      isKind(fact, facts) && isRecord(fact) && FAILURE.test(String(fact.value).slice(0, 200)),
+  );
+/** False for monitoring tools and code scanners, in which `critical` means a full disk or bad code, not an attack. */
 const watchesAttacks = (facts: Facts): boolean =>
-  facts.ofTools('generatorurl').length === 0 &&
+  !watchesMachines(facts) &&
   facts.fields.repository === undefined &&
   !facts.all.some(({ key }) => /^vulnerabilit(?:y|ies)id$/.test(key));
 const SEVERITY_WORD = /^(?:critical|high|medium|moderate|low|info\w*)$/i;
-/** The severity of the incident, with the tool's severity word if the event has one. */
 export const severityIs =
   (severity: 'low' | 'high' | 'critical'): Look =>
   (facts) => {
@@ -53,7 +61,7 @@ export const severityIs =
   };
 const LOW = /^(?:low|info\w*|notice|debug|minor|none|minimal)$/i;
 
-/** A verdict of the tool, unless its confidence level is only `suspicious`. */
+/** Holds for a verdict of the tool, unless its confidence level is only `suspicious`. */
 const stands = (condition: Condition): Condition => ({
   only: ({ key }, facts) =>
     key === 'confidencelevel' ||
@@ -67,7 +75,6 @@ const called = (pattern: RegExp): Condition => stands(reads(CALLED, pattern));
 export const RULE_KEYS =
   'rule rulename title alert alertname alertdisplayname detectname detection signature name';
 
-/** Names under which tools describe the event. */
 const KIND_KEYS = new Set(
   (
     'title alert alertname alertdisplayname displayname rule rulename ruledescription description event eventname ' +
@@ -80,7 +87,7 @@ const KIND_KEYS = new Set(
 export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
   !isMail && KIND_KEYS.has(fact.key);
 
-/** True for places of tools and for search results. Search results count only if no sign exists against the event. */
+/** True where a tool writes, and in search results. Search results count only without a sign against the event. */
 export const isRecord = ({ path }: Fact): boolean =>
   isOwnPlace(path) || /^result\/[^/]+$/.test(path);
 
@@ -90,7 +97,6 @@ const isNegated = ({ value, words = '' }: Fact): boolean => {
   return negated.test(String(value).slice(0, 500));
 };
 
-/** Matches alarming words of the tool about the event. */
 const told = (sign: Sign): Condition => ({
   only: (fact, facts) => isKind(fact, facts) && !isNegated(fact),
   from: says(sign),
@@ -116,10 +122,10 @@ const actsInSequence: Look = (facts) => {
 
 const DETECTIONS =
   'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
-/** A confirmed alert may confirm unwanted software and no attack. */
+/** A person may have confirmed that the alert is about unwanted software, which is no attack. */
 const unwantedOnly = reads('determination', /^unwanted ?software$/i);
 const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
-/** Names under which tools write ATT&CK techniques, and under which detections have such names. */
+/** Keys under which tools write ATT&CK techniques, or names of detections that contain a technique. */
 const TECHNIQUE_NAMES =
   /techni\w*|mitre\w*|attack(?:id|technique)\w*|^(?:detection|detectname|alert|alertname|title|rule|rulename|name|threatname|signature)$/;
 
@@ -138,7 +144,7 @@ export const TOOL_RULES = [...signs([
     any(
       reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
       unless(unwantedOnly, reads('classification analystverdict alertclassification', /^true[ _]?positive$/i)))],
-  // As a category, only the spelling of gateways counts: people who report mails choose "phishing".
+  // Under `category`, only the spelling of gateways counts: people who report mails choose the category "phishing".
   ['called_phish', 45, 'phishing', 'tool', 'T1566',
     'The gateway calls the mail or its link phishing.',
     any(
@@ -158,7 +164,7 @@ export const TOOL_RULES = [...signs([
     'The rule that fired looks for phishing or impersonation.',
     reads(RULE_KEYS,
       /^(?!.*\b(?:report\w*|simulat\w*|training|test)\b)(?:credential )?phish(?:ing)?\b|^(?!.*\btest\b)(?:vip|executive|ceo|brand|vendor|employee) impersonation\b/i)],
-  ['tool_names_technique', 30, 'malware', 'tool', '',
+  ['tool_names_technique', 20, 'malware', 'tool', '',
     'The tool names a technique that only attackers use.',
     reads(TECHNIQUE_NAMES, /\b(?:T1003(?:\.\d{3})?|T1055(?:\.\d{3})?|T1207|T1558(?:\.\d{3})?|T1550(?:\.00[23])?|T1505\.003|T1562\.001|T1070\.001|T1219|T1611|T1485|T1561(?:\.\d{3})?)\b|\b(?:OS Credential Dumping|Process Injection|DCSync|Web Shell|Disable or Modify Tools|Clear Windows Event Logs|Pass the (?:Hash|Ticket)|Escape to Host|Data Destruction)\b/i)],
   ['tool_names_ransomware', 35, 'ransomware', 'tool', 'T1486',
@@ -167,15 +173,11 @@ export const TOOL_RULES = [...signs([
   ['tool_names_theft', 30, 'data_exfiltration', 'tool', 'T1567',
     'The tool names a technique of data theft.',
     reads(TECHNIQUE_NAMES, /\bT1(?:567|048|041|537)(?:\.\d{3})?\b|\bExfiltration Over\b|\bTransfer Data to Cloud Account\b/i)],
-  ['tool_names_miner', 30, 'cryptominer', 'tool', 'T1496', 'The tool names a misuse of computing time.',
-    reads(TECHNIQUE_NAMES, /\bT1496\b|\bResource Hijacking\b/i)],
   ['tool_sees_attack', 30, '', 'finding', '', 'The tool speaks of an attacker at work.',
     says('attacker_seen')],
   ['attack_named', 30, '', 'tool', 'T1566', 'The gateway names the kind of attack.',
     { only: ({ key }) => /^attack(?:type|strategy)$/.test(key), from: says('grave_word') }],
-  ['hole_used', 25, 'web_attack', 'tool', 'T1190', 'The rule that fired knows an attack on a published hole.',
-    { only: (_, { fields, severity }) => fields.repository === undefined && fields.package === undefined && severity !== 'low', from: reads('signature rule rulename alert alertname title attack', /\bCVE-\d{4}-\d{3,}\b.{0,80}\b(?:attempt|exploit\w*|disclosure|rce|injection|execution|overflow|bypass)\b|\b(?:attempt|exploit\w*|disclosure|rce|injection|execution|overflow|bypass)\b.{0,80}\bCVE-\d{4}-\d{3,}\b/i) }],
-  ['engines_detect', 45, '', 'finding', '', 'At least 5 engines detect the file.', atLeast(8, DETECTIONS)],
+  ['engines_detect', 45, '', 'finding', '', 'At least 8 engines detect the file.', atLeast(8, DETECTIONS)],
   ['acts_in_sequence', 18, '', 'work', '', 'The event is a sequence of acts, as an intruder leaves.', actsInSequence],
   ['flooded', 45, '', '', '', 'A text has thousands of addresses, among which one can hide.',
     flooded],

@@ -5,7 +5,7 @@ const EXPIRED_CURSOR = Buffer.from(`2 incident 1000  0 ${'0'.repeat(64)} list `)
   'base64url',
 );
 
-/** Errors of any operation. */
+/** Errors that every operation can return. */
 export const ERRORS: readonly Scene[] = [
   by.alice('createIncident', 400, {
     headers: { 'content-type': 'application/json' },

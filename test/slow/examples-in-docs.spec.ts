@@ -93,15 +93,6 @@ afterAll(async () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-describe('docs/notifications.md', () => {
-  it('shows code that equals the example files', () => {
-    const page = readFileSync('docs/notifications.md', 'utf8');
-    const blocks = [...page.matchAll(/```python\n([^]*?)```/g)].map(([, code]) => code!);
-    const files = RECEIVERS.map(({ file }) => readFileSync(join(RECEIVERS_IN, file), 'utf8'));
-    expect(blocks.map((block) => files.findIndex((text) => text.includes(block)))).toEqual([0]);
-  });
-});
-
 describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file, command }) => {
   let receiver: ChildProcess;
   let url: string;

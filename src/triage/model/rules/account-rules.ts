@@ -4,17 +4,15 @@ import {
   atLeast,
   byTool,
   circumstances,
-  type Condition,
   isFalse,
   isTrue,
   type Look,
   reads,
   says,
+  saysBeside,
   signs,
   unless,
 } from './conditions.js';
-import { wordsOf } from './phrases.js';
-import { SIGNS } from './signs.js';
 
 const PLACE = /(?:country|location|geo|home)[^/]*(?:\/[^/]+)?$/;
 const regions = new Intl.DisplayNames(['en'], { type: 'region' });
@@ -92,13 +90,7 @@ const openedToAll = any(
 );
 
 /** Finds signs of a hidden network. Ignores addresses: `support@hosting.example` names a company, not a network. */
-const hiddenNetwork: Condition = {
-  only: ({ value }) =>
-    SIGNS.matchesIn(wordsOf(String(value).replace(/\S+@\S+|\w+:\/\/\S+/g, ' '))).has(
-      'hidden_network',
-    ),
-  from: says('hidden_network'),
-};
+const hiddenNetwork = saysBeside(/\S+@\S+|\w+:\/\/\S+/g, 'hidden_network');
 
 const TRIES =
   /^(?!\w*(?:reason|code|time|status|id)$)(?:\w*fail\w*|\w*attempts?\w*|count|\w*tries|calls|401)$/;
@@ -176,7 +168,8 @@ export const ACCOUNT_RULES = [...signs([
   ['factor_changed', 20, 'account_takeover', 'work', 'T1098.005 T1556.006',
     'A second factor or a device was added or changed.', says('factor_changed')],
   ['consent', 30, 'account_takeover', 'work', 'T1528',
-    'An application was given rights to mail or files.', says('consent')],
+    'An application was given rights to mail or files.',
+    unless({ only: ({ path }) => /modifiedproperties\/newvalue$/.test(path), from: reads('newvalue', /^(?!.*\bScope:(?!(?:\s*(?:User\.Read|openid|profile|email)\b)+\s*[\],])).*\bScope:/) }, says('consent'))],
   ['unverified_publisher', 25, 'phishing', 'finding', 'T1528',
     'Nobody verified the publisher of the application.',
     any(

@@ -83,7 +83,7 @@ export const CALMING = calming([
     any(
       { only: ({ path }) => /(?:^|\/)simulation\w*\//.test(path), from: byTool(/match\w*$|incampaign$/, YES) },
       byTool('allowlist', yes(/\bsimulation|awareness\b/i)), byTool('ipinsimulationlist simulationipmatch issimulation isphishsimulation', YES),
-      byTool('orglevelpolicy policyoverride overridepolicy override systemoverride primaryoverridesource deliveryrule deliverypolicy', /^(?:advanced delivery: )?(?:third[- ]party )?phish(?:ing)?[- _]?simulation$/i))],
+      byTool('policy orglevelpolicy policyoverride overridepolicy override systemoverride primaryoverridesource deliveryrule deliverypolicy', /^(?:advanced delivery: )?(?:third[- ]party )?phish(?:ing)?[- _]?simulation$/i))],
   // An attacker who steals the session after the second factor does not need the factor, and an insider has the factor.
   ['strong_factor', -25, 'who', 'place', 'The second factor resists phishing.',
     byTool(/^(?:\w*mfa\w*|\w*factor(?:type|used)?|\w*auth(?:entication)?(?:method|type|strength|step)?\w*|credential(?:type|provider))$/,

@@ -1,6 +1,7 @@
 import type { AuthenticationResult } from '../../evidence/mail-authentication.js';
 import { MESSAGES, type Fact, type Facts, isOfTools, type Method, namePattern } from './facts.js';
-import type { Sign } from './signs.js';
+import { wordsOf } from './phrases.js';
+import { type Sign, SIGNS } from './signs.js';
 
 /** Kinds of doubt. A sign raises one kind. A calming fact counts only against signs of the kinds that it explains. */
 export type Doubt =
@@ -89,6 +90,11 @@ export const says = (...said: readonly Sign[]): Condition => ({ says: said });
 export const tells = (...said: readonly Sign[]): Condition => ({
   only: ({ key }) => !MESSAGES.has(key),
   from: says(...said),
+});
+/** Like `says`, but ignores the parts of the text that match the pattern. */
+export const saysBeside = (ignored: RegExp, sign: Sign): Condition => ({
+  only: ({ value }) => SIGNS.matchesIn(wordsOf(String(value).replace(ignored, ' '))).has(sign),
+  from: says(sign),
 });
 export const check = (method: Method, ...ends: readonly AuthenticationResult[]): Condition => ({
   check: method,

@@ -65,7 +65,6 @@ const OF_MACHINES =
   /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)\s|:\/\/|[?&][\w-]{1,40}=|[<{$]|\.\.\//;
 /** Names of interfaces, such as `rbac.authorization.k8s.io`. Their words do not explain an event. */
 const INTERFACE = /^\/\S*$|\.k8s\.io\b|^[\w-]+\.[\w-]+\/\S+$/;
-/** Keys of texts that the actor chooses, such as the reason for a request. */
 const CHOSEN =
   /displayname|alternateid|email|fullname|username|useragent|justification|(?:result|request\w*|activation)reason/;
 

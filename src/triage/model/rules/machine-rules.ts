@@ -244,7 +244,8 @@ export const MACHINE_RULES = [...signs([
         unless(byProtection, reads('targetimage targetprocess', /(?:^|[\\/])lsass\.exe$/i)),
         reads('grantedaccess desiredaccess', /^0x[0-9a-f]{0,7}[13579bdf][0-9a-f]$/i)))],
   ['sensitive_file', 25, 'malware', 'work', 'T1552.001 T1003.008',
-    'A file with passwords or keys was read.', says('sensitive_file')],
+    'A file with passwords or keys was read.',
+    unless(all({ only: ({ path }) => path === 'outputfields/proc/name', from: reads('name', /^(?:unattended-upgr|apt|apt-get|dpkg)$/) }, { only: ({ path }) => path === 'outputfields/fd/name', from: reads('name', /^\/etc\/g?shadow$/) }), says('sensitive_file'))],
   ['rights_raised', 35, 'malware', 'finding', 'T1548 T1574.006',
     'A program bypassed UAC, or a file was changed so that it gives root rights.',
     any(

@@ -9,6 +9,7 @@ import {
   type Look,
   reads,
   says,
+  saysBeside,
   signs,
 } from './conditions.js';
 import { isBodyPart } from '../../evidence/indicators.js';
@@ -86,6 +87,8 @@ const linksOf = (facts: Facts) =>
 
 const borrowedName: Look = (facts) => placesOf(hosts.borrowedNames(facts));
 const externalSender: Look = (facts) => placesOf(hosts.senderDomains(facts));
+/** Services that send for their customers, to whom the replies go. */
+const SIGNATURE_SERVICES = /^(?:docusign|adobesign|echosign|hellosign|dropboxsign)\.(?:com|net)$/;
 const repliesElsewhere: Look = (facts) => besideSender(facts, hosts.replyDomains(facts));
 export const linksElsewhere: Look = (facts) => besideSender(facts, linksOf(facts));
 const oddLink: Look = (facts) =>
@@ -165,6 +168,8 @@ const INSIDE_ADDRESS =
 
 export const senderProven: Look = (facts) => facts.vouched('dmarc');
 
+const secrecy = saysBeside(/\S+\.(?:pdf|docx?|xlsx?|pptx?|zip)\b/gi, 'secrecy');
+
 const BODY = 'body text bodytext bodypreview content ocr extractedtext imagetext preview snippet';
 const MONEY =
   /(?:[$€£]|\b(?:usd|eur|gbp|chf))\s?\d|\d[\d.,]*\s?(?:[$€£]|(?:usd|eur|gbp|chf|dollars?|euros?)\b)/i;
@@ -185,7 +190,8 @@ export const MAIL_RULES = [...signs([
   ['name_borrowed', 45, 'phishing', 'lure', 'T1566',
     'A host imitates the name of an organisation that does not own it.', borrowedName],
   ['replies_elsewhere', 25, 'phishing', 'lure', 'T1566',
-    'Replies go to a domain other than the domain of the sender.', repliesElsewhere],
+    'Replies go to a domain other than the domain of the sender.',
+    { only: (_, facts) => facts.vouched('dmarc').length === 0 || ![...senderSites(facts)].every((site) => SIGNATURE_SERVICES.test(site)), from: repliesElsewhere }],
   ['young_domain', 25, 'phishing', 'lure', 'T1566', 'The domain is at most 30 days old.',
     any(
       reads(DOMAIN_AGE, { max: 30 }),
@@ -248,13 +254,14 @@ export const MAIL_RULES = [...signs([
     reads(FILE_KEYS,
       /\.(?:pdf|docx?|xlsx?|jpe?g|png|wav|mp3|txt|zip)\.[a-z]{2,5}(?![\p{L}\p{N}])/iu)],
   ['payment_change', 30, 'bec', 'payment', 'T1534',
-    'Payments are to go to another account than before.', inMail(says('payment_change'))],
+    'Payments are to go to another account than before.',
+    inMail(saysBeside(/(?<!\b(?:new|neue\w?|other) )\b(?:bank\w*|konto\w*|iban|accounts?|payment)(?: (?:details|data|account|is|are|has|have|remains?|ist|sind|bleibt|bleiben|weiterhin)){0,4} (?:unverändert|unchanged|not changed)/giu, 'payment_change'))],
   ['gift_cards', 50, 'bec', 'finding', 'T1534', 'The sender asks for gift cards and their codes.',
     inMail(says('gift_cards'))],
   ['secrecy', 25, 'bec', 'finding', 'T1534', 'The writer wants secrecy, or no calls.',
-    all(says('secrecy'), isMail)],
+    all(secrecy, isMail)],
   ['money_and_secrecy', 25, 'bec', 'finding', 'T1534', 'The text asks for money and for secrecy.',
-    all(says('money_request', 'payment_change', 'gift_cards'), says('secrecy'), isMail)],
+    all(says('money_request', 'payment_change', 'gift_cards'), secrecy, isMail)],
   ['sensitive_list', 40, 'bec', 'finding', 'T1534',
     'The sender asks for lists of staff or customers, with which fraud is made.',
     received(says('sensitive_list'))],

@@ -20,6 +20,7 @@ const ordinaryWork: Condition = {
     isKind(fact, facts) &&
     isRecord(fact) &&
     PLAIN.test(String(fact.value)) &&
+    !/^(?:Add|Create|Delete|Disable|Put|Remove|Stop|Update)[A-Z]/.test(String(fact.value)) &&
     !facts.saying('grave_word', 'odd_word').some(({ pointer }) => pointer === fact.pointer),
   from: says('ordinary_work'),
 };

@@ -569,6 +569,13 @@ describe('a calming fact', () => {
 const nested = (names: readonly string[]): RawData =>
   names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), { x: 1 });
 
+const SIGNATURE = { reply_to: 'a@one.example', dmarc: 'pass' };
+const SHADOW = { rule: 'Read sensitive file untrusted' };
+const READ = { 'fd.name': '/etc/shadow' };
+const consentTo = (scopes: string): RawData => ({
+  activityDisplayName: 'Consent to application',
+  modifiedProperties: [{ newValue: `[] => [[ConsentType: Principal, Scope: ${scopes}]]` }],
+});
 const WORD = 'C:\\Program Files\\Microsoft Office\\WINWORD.EXE';
 
 describe('a rule', () => {
@@ -587,6 +594,19 @@ describe('a rule', () => {
     ['never_before', { first_contact: false }],
     ['never_before', { is_unusual: false, first_seen: false }],
     ['shell_started', { Image: WORD, parent: { name: 'cmd.exe', args: 'cmd /c %TEMP%\\a.cmd' } }],
+    ['planned', { result: 'success', resultReason: 'CHG-20114 patch window' }],
+    ['ordinary_work', { message: 'An account was successfully logged on.' }],
+    ['ordinary_work', { message: 'A scheduled task was created.' }],
+    ['ordinary_work', { activityDisplayName: 'Add member to role completed' }],
+    ['ordinary_work', { eventName: 'UpdateAssumeRolePolicy' }],
+    ['replies_elsewhere', { ...SIGNATURE, from: 'dse@eumail.docusign.net' }],
+    ['secrecy', mail('Complete with DocuSign: NDA_Contoso.pdf')],
+    ['money_and_secrecy', mail('The invoice and Confidential.pdf')],
+    ['payment_change', mail('Unsere Bankverbindung ist unverändert.')],
+    ['payment_change', mail('Our bank details are unchanged.')],
+    ['consent', consentTo('User.Read openid profile')],
+    ['sensitive_file', { ...SHADOW, output_fields: { ...READ, 'proc.name': 'unattended-upgr' } }],
+    ['hidden_shell', { CommandLine: 'powershell.exe -ExecutionPolicy Bypass -File a.ps1' }],
   ])('does not hold: %s for %j', (name, event) => {
     expect(holds(name, event)).toBe(false);
   });
@@ -600,6 +620,18 @@ describe('a rule', () => {
     ['shell_started', { ParentImage: WORD, CommandLine: 'cmd.exe /c %TEMP%\\a.exe' }],
     ['shell_started', { ParentImage: WORD, CommandLine: 'cmd /c start /min powershell -w 1' }],
     ['shell_started', { tree: 'winword.exe > powershell -nop -e JABzAD0ATgBlAHcALQ==' }],
+    ['ordinary_work', { event: 'Scheduled backup completed' }],
+    ['replies_elsewhere', { ...SIGNATURE, from: 'dse@docusign.net.example' }],
+    ['replies_elsewhere', { ...SIGNATURE, from: 'dse@docusign.net', dmarc: 'fail' }],
+    ['secrecy', mail('NDA_Contoso.pdf is confidential')],
+    ['payment_change', mail('Our VAT number is unchanged. Please use the new IBAN.')],
+    ['payment_change', mail('Our bank account has changed.')],
+    ['payment_change', mail('Our bank details are unchanged, only the beneficiary is not.')],
+    ['consent', consentTo('User.Read Mail.Read')],
+    ['consent', consentTo('User.Read.All')],
+    ['consent', consentTo('openid], [Scope: Files.Read.All')],
+    ['sensitive_file', { ...SHADOW, output_fields: { ...READ, 'proc.name': 'cat' } }],
+    ['simulation_on_file', { policy: 'Advanced delivery: phishing simulation' }],
   ])('holds: %s for %j', (name, event) => {
     expect(holds(name, event)).toBe(true);
   });

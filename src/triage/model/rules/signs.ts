@@ -152,7 +152,7 @@ export const ENDPOINT_SIGNS = {
     encoded/obfuscated powershell | encoded command | obfuscated .. command`,
   hidden_shell: `
     powershell .. hidden | w/windowstyle/window hidden | conhost .. headless |
-    executionpolicy/ep/exec bypass | nop .. w | w h c/nop`,
+    nop .. w | w h c/nop`,
   download_and_run: `
     msbuild .. xml | python c .. urllib | clickfix | fakeupdates | iex .. iwr/irm/webclient |
     iwr/irm/webclient .. iex | invoke webrequest/restmethod .. iex | downloadstring |
@@ -541,13 +541,13 @@ export const TOOL_SIGNS = {
     hidden | encoded | covert | offline | unreachable | silent | lost | dormant | tor |
     outside .. hours | off/after hours`,
   ordinary_work: `
-    completed | finished | succe* | renew* | rotat* | expir* | heartbeat | health | keepalive |
+    completed w/with warnings | renew* | rotat* | expir* | heartbeat | health | keepalive |
     synchroni* | sync | updat* | upgrad* | patch* | definitions | backup* | snapshot created |
     restor* | no/0 threats | passed | compliant | disk | cpu | memory | oom | crash loop* |
     oomkilled | back/log off | latency | queue | uptime | started | restart* | reboot* | boot* |
     shutdown | power | battery | temperature | toner | print* | link up/down | interface |
     failover | lease | dhcp* | dns quer* | ntp | meeting | calendar | viewed | previewed | opened |
-    edited | synced | pulled | scheduled | scal* | autoscal* | deploy* | rollout | pipeline |
+    edited | synced | pulled | scal* | autoscal* | deploy* | rollout | pipeline |
     workflow run | build | pull request | git push/fetch | merged | logrotate | closed | ended |
     logoff | logout | log/signed out | disconnected | delivered | digest | newsletter* |
     automatic reply | generated | test alert | watchdog | resolved | recovered | checksum changed |

@@ -20,7 +20,7 @@ import type { Sign } from './signs.js';
 
 const severities = reads(
   /^(?:(?:alert|event|signal|rule|securitysignal)?severity(?:name|label|normalized|level|text|score)?|urgency|priority(?:name|summary)?|(?:rule)?level)$/,
-  /^[\w .-]{1,32}$/,
+  /^(?!(?:Metadata|Request|RequestResponse)$)[\w .-]{1,32}$/,
 );
 
 /** Failures of machines, for which monitoring tools use their highest severities. */
@@ -92,13 +92,10 @@ export const isRecord = ({ path }: Fact): boolean =>
   isOwnPlace(path) || /^result\/[^/]+$/.test(path);
 
 /** Windows names the machine that reports as the subject of a logon. Otherwise the subject acts on the target. */
-const LOGON = /^(?:4624|4625|4634|4768|4769|4771|4776)$/;
+const LOGON = reads('eventid eventcode winlogeventid code', /^(?:462[45]|4740)$/);
 export const isActor = ({ key }: Fact, facts: Facts): boolean => {
-  const ids = facts
-    .named('eventid', 'eventcode', 'winlogeventid', 'code')
-    .map(({ value }) => String(value));
-  const isLogon = ids.some((id) => LOGON.test(id));
-  if (/^subject/.test(key)) return !isLogon && !ids.includes('4740');
+  const isLogon = evaluate(LOGON, facts).length > 0;
+  if (/^subject/.test(key)) return !isLogon;
   return !/^target/.test(key) || isLogon || facts.named('subjectusername').length === 0;
 };
 

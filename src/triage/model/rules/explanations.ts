@@ -63,7 +63,11 @@ const LONGEST_EXPLANATION = 300;
 /** Requests, commands and templates are not words of colleagues. */
 const OF_MACHINES =
   /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)\s|:\/\/|[?&][\w-]{1,40}=|[<{$]|\.\.\//;
-const CHOSEN = /displayname|alternateid|email|fullname|username|useragent/;
+/** Names of interfaces, such as `rbac.authorization.k8s.io`. Their words do not explain an event. */
+const INTERFACE = /^\/\S*$|\.k8s\.io\b|^[\w-]+\.[\w-]+\/\S+$/;
+/** Keys of texts that the actor chooses, such as the reason for a request. */
+const CHOSEN =
+  /displayname|alternateid|email|fullname|username|useragent|justification|(?:result|request\w*|activation)reason/;
 
 const spelled = (...said: readonly string[]): readonly string[] =>
   wordsOf(said.join(' ').replace(/[_-]/g, ' '));
@@ -85,7 +89,7 @@ const explanationsIn = onceForEach((facts): readonly Explained[] => {
     const [parent, name] = [path.at(-2)!, path.at(-1)!];
     const isInRecord = OF_RECORDS.matchesIn(spelled(parent)).size > 0;
     if (!isInRecord && OF_RECORDS.matchesIn(spelled(name)).size === 0) return [];
-    const words = spelled(isInRecord ? parent : '', name, text);
+    const words = spelled(isInRecord ? parent : '', name, INTERFACE.test(text) ? '' : text);
     const place = (isInRecord ? path.slice(0, -1) : path).join('/');
     const isDenied = DENIED.matchesIn(words).size > 0;
     return [{ kinds: EXPLAINED.matchesIn(words), isDenied, place, fact: quoting(fact) }];

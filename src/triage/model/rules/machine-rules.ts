@@ -127,6 +127,12 @@ const programOfWindowsFolder = reads(
   /^"?(?:%systemroot%|%windir%|c:\\windows)\\(?!psexesvc)[\w.-]+\.exe\b/i,
 );
 const TARGETS = 'hosts targethosts targets desthosts targetedhosts';
+const ENCODED = /\b(?:powershell|pwsh)\b.{0,200}\s[-/]e\w*\s+["']?[\w+/=]{16}/i;
+const OFFICE =
+  /(?:^|[\\/])(?:winword|excel|powerpnt|outlook|onenote|msaccess|acrord32|ms-teams)\.exe$/i;
+/** PowerShell, or a command prompt that starts PowerShell or a file of the folder for temporary files. */
+const SHELL =
+  /^"?(?:[a-z]:\\[^"]{1,200}\\)?(?:(?:powershell|pwsh)(?:\.exe)?(?:["\s]|$)|cmd(?:\.exe)?["\s].*(?:%te?mp%|\$env:te?mp\b|\\temp\\|\b(?:powershell|pwsh)\b))/i;
 const SYSTEM_TOOL =
   /(?:^|[\\/])(?:mshta|regsvr32|rundll32|certutil|bitsadmin|msiexec|wmic|cscript|wscript|installutil|regasm|cmstp|hh|odbcconf|msbuild)(?:\.exe)?$/i;
 
@@ -184,7 +190,7 @@ export const MACHINE_RULES = [...signs([
       reads(/arg\w*|param\w*|commandline|cmdline|cmd|command$/, /\b(?:https?|ftp|file):\/\/|\\\\[\w.-]+\\/i))],
   ['encoded_shell', 20, 'malware', 'work', 'T1059.001 T1027',
     'A shell got its command encoded, which hides it from readers.',
-    any(says('encoded_shell'), reads(/./, /\b(?:powershell|pwsh)\b.{0,200}\s[-/]e\w*\s+["']?[\w+/=]{16}/i))],
+    any(says('encoded_shell'), reads(/./, ENCODED))],
   ['hidden_shell', 8, 'malware', 'work', 'T1564.003', 'A shell runs in a hidden window.',
     says('hidden_shell')],
   ['download_and_run', 50, 'malware', 'work', 'T1105 T1218',
@@ -200,8 +206,11 @@ export const MACHINE_RULES = [...signs([
     'A shell was started by a program that opens or serves what strangers send, or as a service.',
     any(
       all(
-        any(says('office_parent'), { only: isParent, from: reads(/./, /(?:^|[\\/])(?:winword|excel|powerpnt|outlook|onenote|msaccess|acrord32|ms-teams)\.exe$/i) }),
-        any(says('encoded_shell', 'download_and_run', 'fetches_script', 'script_host'), reads('child image filename processname cmdline commandline spawned', /(?:^|[\\/" ])(?:regsvr32|rundll32|mshta|[cw]script|certutil|bitsadmin)(?:\.exe)?(?:["\s]|$)/i))),
+        any(says('office_parent'), { only: isParent, from: reads(/./, OFFICE) }),
+        any(reads(/./, ENCODED), says('encoded_shell', 'download_and_run', 'fetches_script', 'script_host'), reads('child image filename processname cmdline commandline spawned', /(?:^|[\\/" ])(?:regsvr32|rundll32|mshta|[cw]script|certutil|bitsadmin)(?:\.exe)?(?:["\s]|$)/i))),
+      all(
+        { only: isParent, from: reads(/./, OFFICE) },
+        { only: ({ path }) => !/parent|initiatingprocess/.test(path), from: reads('child image filename processname executable cmdline commandline processcommandline newprocessname spawned', SHELL) }),
       reads(/imagepath|command|cmd|servicefile|binpath/, /\\\\127\.0\.0\.1\\\w+\$\\|%comspec%\s+\/q\s+\/c|cmd(?:\.exe)?\s+\/q\s+\/c\s.{0,200}1>\s?\\\\/i),
       all(
         { only: isParent, from: reads(/./, /\/(?:confluence|jira|tomcat\d*|weblogic|jboss|jenkins|solr)\S*\/java$|(?:^|[\\/])(?:w3wp|tomcat\d*|httpd|apache2?|nginx|php-fpm[\d.]*|php-cgi|sqlservr|umworkerprocess)(?:\.exe)?$/i) },

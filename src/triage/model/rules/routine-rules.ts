@@ -11,7 +11,7 @@ import {
 } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import { linksElsewhere } from './mail-rules.js';
-import { isKind, isRecord, severityIs, watchesMachines } from './tool-rules.js';
+import { isActor, isKind, isRecord, severityIs, watchesMachines } from './tool-rules.js';
 
 /** Matches a text without quotes and equals signs. After such a sign, tools insert texts of strangers. */
 const PLAIN = /^[\p{L}\p{N}\s.,:;()[\]/%+_*#&|>→–-]{1,200}$/u;
@@ -31,7 +31,7 @@ const quiet = (...conditions: readonly Condition[]): Condition => ({
 });
 /** Finds values at places where a tool writes, and in search results. */
 const record = (keys: string, is: Parameters<typeof reads>[1]): Condition => ({
-  only: isRecord,
+  only: (fact, facts) => isRecord(fact) && isActor(fact, facts),
   from: reads(keys, is),
 });
 /** Finds values at a place in the tool's own format, by the whole path. */

@@ -569,6 +569,42 @@ describe('a calming fact', () => {
 const nested = (names: readonly string[]): RawData =>
   names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), { x: 1 });
 
+const WORD = 'C:\\Program Files\\Microsoft Office\\WINWORD.EXE';
+
+describe('a rule', () => {
+  const holds = (name: string, event: RawData) =>
+    evaluate(RULES.find((rule) => rule.name === name)!.when, Facts.of(event)).length > 0;
+
+  it.each<[string, RawData]>([
+    ['approved_on_record', { requestURI: '/apis/rbac.authorization.k8s.io/v1/roles' }],
+    ['approved_on_record', { change: { apiGroup: 'rbac.authorization.k8s.io' } }],
+    ['approved_on_record', { request: 'Microsoft.Authorization/roleAssignments/write' }],
+    ['system_account', { EventID: 4624, SubjectUserName: 'SRV-1$', TargetUserName: 'anna' }],
+    ['system_account', { EventID: 4740, SubjectUserName: 'DC-1$', TargetUserName: 'anna' }],
+    ['system_account', { EventID: 4741, SubjectUserName: 'anna', TargetUserName: 'PC-1$' }],
+    ['service_account', { EventID: 4625, SubjectUserName: 'SRV-1$', TargetUserName: 'anna' }],
+    ['never_before', { additionalEventData: { MFAUsed: 'No' } }],
+    ['never_before', { first_contact: false }],
+    ['never_before', { is_unusual: false, first_seen: false }],
+    ['shell_started', { Image: WORD, parent: { name: 'cmd.exe', args: 'cmd /c %TEMP%\\a.cmd' } }],
+  ])('does not hold: %s for %j', (name, event) => {
+    expect(holds(name, event)).toBe(false);
+  });
+
+  it.each<[string, RawData]>([
+    ['exercise_on_file', { assessment: { scope: 'shop.example/app' } }],
+    ['system_account', { EventID: 4624, SubjectUserName: 'SRV-1$', TargetUserName: 'PC-1$' }],
+    ['system_account', { EventID: 4741, SubjectUserName: 'DC-1$', TargetUserName: 'anna' }],
+    ['never_before', { first_seen_here: 'never', contact: 'none' }],
+    ['shell_started', { ParentImage: WORD, Image: 'C:\\Windows\\System32\\powershell.exe' }],
+    ['shell_started', { ParentImage: WORD, CommandLine: 'cmd.exe /c %TEMP%\\a.exe' }],
+    ['shell_started', { ParentImage: WORD, CommandLine: 'cmd /c start /min powershell -w 1' }],
+    ['shell_started', { tree: 'winword.exe > powershell -nop -e JABzAD0ATgBlAHcALQ==' }],
+  ])('holds: %s for %j', (name, event) => {
+    expect(holds(name, event)).toBe(true);
+  });
+});
+
 describe('the rules', () => {
   it('have unique names and one example each', () => {
     const names = RULES.map(({ name }) => name);

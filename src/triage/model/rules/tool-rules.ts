@@ -91,6 +91,17 @@ export const isKind = (fact: Fact, { isMail }: Facts): boolean =>
 export const isRecord = ({ path }: Fact): boolean =>
   isOwnPlace(path) || /^result\/[^/]+$/.test(path);
 
+/** Windows names the machine that reports as the subject of a logon. Otherwise the subject acts on the target. */
+const LOGON = /^(?:4624|4625|4634|4768|4769|4771|4776)$/;
+export const isActor = ({ key }: Fact, facts: Facts): boolean => {
+  const ids = facts
+    .named('eventid', 'eventcode', 'winlogeventid', 'code')
+    .map(({ value }) => String(value));
+  const isLogon = ids.some((id) => LOGON.test(id));
+  if (/^subject/.test(key)) return !isLogon && !ids.includes('4740');
+  return !/^target/.test(key) || isLogon || facts.named('subjectusername').length === 0;
+};
+
 const isNegated = ({ value, words = '' }: Fact): boolean => {
   const [first = ''] = words.split(' ');
   const negated = new RegExp(`\\b(?:no|not|0|without|zero|non)[ -](?:\\w+ ){0,2}${first}`, 'i');
@@ -208,9 +219,9 @@ export const TOOL_RULES = [...signs([
   ['not_explained', 8, '', '', '', 'What should explain the event is missing or denied.', deniedExplanation],
   ['never_before', 10, '', '', '', 'The tool saw this for the first time.',
     any(
-      reads(/^(?!exploit|malware|threat)(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
+      reads(/^(?!exploit|malware|threat|\w*(?:(?:mfa|factor)used$|first|never|newly|atypical|un(?:usual|familiar|known|expected)))(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|(?:\w*(?:usual|familiar|typical|expected)(?:for\w+)?|usual(?:ip|device|network|host))|previously\w*)$/,
         /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
-      reads(/^(?:(?:sender|domain|address|vendor|supplier|contact|partner)known\w*|known(?!bad|mal|expl|vuln|ransom|threat|ioc|attack|issue|compromis)\w*|relationship|correspondence|\w*contact)$/,
+      reads(/^(?:(?:sender|domain|address|vendor|supplier|contact|partner)known\w*|known(?!bad|mal|expl|vuln|ransom|threat|ioc|attack|issue|compromis)\w*|relationship|correspondence|(?!\w*first)\w*contact)$/,
         /^(?:false|no|unknown|none|first\b.*|no (?:earlier|previous|prior|known)\b.*)$/i),
       reads(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
 ])];

@@ -63,7 +63,7 @@ const LONGEST_EXPLANATION = 300;
 /** Requests, commands and templates are not words of colleagues. */
 const OF_MACHINES =
   /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)\s|:\/\/|[?&][\w-]{1,40}=|[<{$]|\.\.\//;
-const CHOSEN = /displayname|alternateid|email|fullname|username|useragent/;
+const CHOSEN = /displayname|alternateid|email|fullname|username|useragent|principalid/;
 
 const spelled = (...said: readonly string[]): readonly string[] =>
   wordsOf(said.join(' ').replace(/[_-]/g, ' '));

@@ -106,12 +106,6 @@ const FIND: Statement = {
   text: `select ${shown(RUN_COLUMNS)} from ${FROM} where run.incident_id = $1 and run.id = $2`,
 };
 
-const OPEN: Statement = {
-  name: 'triage_runs_open',
-  text: `
-    select id from triage_runs where status = 'queued' and ($1::uuid is null or incident_id = $1)`,
-};
-
 const COUNT_OPEN: Statement = {
   name: 'triage_runs_count_open',
   text: `
@@ -168,8 +162,9 @@ export class TriageRunsRepository {
     return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
   }
 
-  async open(tx: Tx, incidentId?: string): Promise<string[]> {
-    const rows = await this.statements.rowsIn<{ id: string }>(tx, OPEN, [incidentId]);
+  async open(tx: Tx, incident_id?: string): Promise<string[]> {
+    const where = { status: 'queued', ...(incident_id && { incident_id }) } as const;
+    const rows = await tx.find(TriageRunEntity, { select: { id: true }, where });
     return rows.map(({ id }) => id);
   }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -91,15 +91,6 @@ const app = useStarted(() =>
 const admin = useStarted(() => as(app, 'admin'));
 afterAll(async () => {
   rmSync(work, { recursive: true, force: true });
-});
-
-describe('docs/notifications.md', () => {
-  it('shows code that equals the example files', () => {
-    const page = readFileSync('docs/notifications.md', 'utf8');
-    const blocks = [...page.matchAll(/```python\n([^]*?)```/g)].map(([, code]) => code!);
-    const files = RECEIVERS.map(({ file }) => readFileSync(join(RECEIVERS_IN, file), 'utf8'));
-    expect(blocks.map((block) => files.findIndex((text) => text.includes(block)))).toEqual([0]);
-  });
 });
 
 describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file, command }) => {

@@ -65,19 +65,9 @@ const MAIL_PLACE = new RegExp(`^${OUTER}${oneOf(`${MAILS} original`)}[^/]*$`);
 
 export const OWN_PLACES = OWN_PLACE.source;
 
-const known = new Map<string, boolean>();
-const MOST_KNOWN = 4_000;
-const LONGEST_KNOWN = 160;
-
 /** True if only a tool writes at the path: names from the root, in small letters and digits, joined by `/`. */
 export function isOwnPlace(path: string): boolean {
-  let answer = known.get(path);
-  if (answer === undefined) {
-    answer = OWN_PLACE.test(path);
-    if (known.size >= MOST_KNOWN) known.clear();
-    if (path.length <= LONGEST_KNOWN) known.set(path, answer);
-  }
-  return answer;
+  return OWN_PLACE.test(path);
 }
 
 /** True if a member holds a JSON log line, which strangers may write. Wazuh puts it into `data` (decoder `json`). */

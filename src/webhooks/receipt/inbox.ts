@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
-import type { FindManyOptions, QueryDeepPartialEntity } from 'typeorm';
+import { type FindManyOptions, type QueryDeepPartialEntity, Raw } from 'typeorm';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
@@ -71,14 +71,6 @@ const FAIL: Statement = {
                   error = case when webhook_events.status = 'failed' then excluded.error end,
                   processed_at = case when webhook_events.status = 'failed' then now() end
     returning id`,
-};
-
-/** A wrong mapping fails every event, so a failure is reported only after 15 minutes without failures of the source. */
-const RECENT_FAILURE: Statement = {
-  name: 'webhook_events_recent_failure',
-  text: `
-    select from webhook_events
-     where source = $1 and status = 'failed' and processed_at > now() - interval '15 minutes' limit 1`,
 };
 
 type UnsettledEvent = WebhookEventEntity & Arrival;
@@ -277,8 +269,10 @@ export class Inbox implements OnModuleInit {
     await this.end(tx, id, { status: 'failed', error, incident_ids });
   }
 
+  /** A wrong mapping fails every event, so a failure is reported only after 15 minutes without failures of the source. */
   private async isFirstFailure(tx: Tx, source: string): Promise<boolean> {
-    return (await this.statements.rowsIn(tx, RECENT_FAILURE, [source])).length === 0;
+    const processed_at = Raw((column) => `${column} > now() - interval '15 minutes'`);
+    return !(await tx.existsBy(WebhookEventEntity, { source, status: 'failed', processed_at }));
   }
 
   private async recordFailure(

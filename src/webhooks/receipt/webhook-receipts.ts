@@ -18,6 +18,7 @@ import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { LimitCounter } from '../../platform/limits/limits.js';
+import { WebhookEventEntity } from '../events/webhook-event.js';
 import { readEventJson } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
 import { openBody, type OpenBody, type ReadEvent } from '../reading/read-events.js';
@@ -56,11 +57,6 @@ const INSERT_SETTLED: Statement = {
       insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
       values ($1, $2, $3, $4, $5, $6, $7, 1, $8, now()) returning ${SETTLED_COLUMNS})
     ${endFailed('settled')}`,
-};
-
-const HAS_QUEUED: Statement = {
-  name: 'webhook_events_has_queued',
-  text: `select from webhook_events where source = $1 and status = 'queued' limit 1`,
 };
 
 const OWN_PARAMETERS = 8;
@@ -226,8 +222,8 @@ export class WebhookReceipts {
     if (single) return [single];
     const settle = () =>
       this.transactions.run(async (tx) => {
-        const queued = await this.statements.rowsIn(tx, HAS_QUEUED, [arrival.source]);
-        if (queued.length > 0) return undefined;
+        const queued = { source: arrival.source, status: 'queued' } as const;
+        if (await tx.existsBy(WebhookEventEntity, queued)) return undefined;
         const settled = await this.settlement.settle(tx, arrival, events);
         await this.insertSettled(tx, arrival, settled);
         return settled.events;

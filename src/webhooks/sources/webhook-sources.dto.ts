@@ -1,11 +1,10 @@
 import type { Type } from '@nestjs/common';
 import { IntersectionType, PickType } from '@nestjs/swagger';
-import type { IncidentFields } from '../../incidents/incident-fields.js';
 import {
   INCIDENT_TYPE,
+  IncidentEntity,
   KNOWN_INCIDENT_TYPES,
   SEVERITIES,
-  type Severity,
 } from '../../incidents/incident.js';
 import { jsonWithRawData } from '../../incidents/raw-data-rules.js';
 import { PageQueryDto, sortWords, SortWords } from '../../platform/paging/page.js';
@@ -19,7 +18,6 @@ import {
   NullIsAbsent,
   OpenChoice,
   Text,
-  TextMap,
   Texts,
 } from '../../platform/validation/fields.js';
 import { PRESETS } from '../reading/formats.js';
@@ -213,27 +211,14 @@ export class WebhookPresetDto extends IntersectionType(
   PickType(settingsFor('preset'), ['signature', 'mapping', 'incident_type', ...WORDS]),
 ) {}
 
-class PreviewedIncidentDto {
-  @Text({ example: 'malware' })
-  readonly incident_type: string;
-
-  @Choice('Severity', SEVERITIES, { example: 'high' })
-  readonly severity: Severity;
-
+class PreviewedIncidentDto extends PickType(IncidentEntity, [
+  ...(['incident_type', 'severity', 'title', 'fields', 'raw_data'] as const),
+]) {
   @Text({ optional: true, description: 'Word with an unknown meaning.', example: 'apocalyptic' })
   readonly unknown_severity?: string;
 
-  @Text({ example: 'Malware: Emotet on WS-0042' })
-  readonly title: string;
-
   @Text({ optional: true, description: 'Identifies repetitions.', example: 'alert-4711' })
   readonly event_id?: string;
-
-  @TextMap({ description: 'Well-known fields of the event.' })
-  readonly fields: IncidentFields;
-
-  @JsonObject({ description: 'The event exactly as received.' })
-  readonly raw_data: Record<string, unknown>;
 }
 
 export class WebhookPreviewDto {

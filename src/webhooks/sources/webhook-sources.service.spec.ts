@@ -46,7 +46,7 @@ describe('the cache of webhook sources', () => {
       now += 0.001;
       return answer([...table]);
     };
-    directory = new Receiving({ rows: all }, box);
+    directory = new Receiving({ getRepository: () => ({ find: all }) }, box);
     table = [rowOf('known')];
     now += 0.001;
   });

@@ -1,13 +1,10 @@
-// SQL: one named statement that reads all sources, because every signed request depends on it.
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
-import { columnsOf } from '../../platform/database/columns.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
-import { Statements } from '../../platform/database/statements.js';
 import {
   afterCommit,
   type Participant,
@@ -53,11 +50,6 @@ export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_sec
 
 const VALID_MS = 500;
 
-const ALL = {
-  name: 'webhook_sources_all',
-  text: `select ${columnsOf(WebhookSourceEntity, []).join(', ')} from webhook_sources`,
-};
-
 type Sources = ReadonlyMap<string, ReceivingSource>;
 
 /** Manages sources. Caches all sources, so that signed requests usually need no query. */
@@ -71,9 +63,8 @@ export class WebhookSourcesService {
   private readonly unreadable = new Set<string>();
 
   constructor(
-    private readonly statements: Statements,
-    private readonly box: SecretBox,
     private readonly dataSource: DataSource,
+    private readonly box: SecretBox,
     private readonly transactions: Transactions,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
@@ -227,7 +218,7 @@ export class WebhookSourcesService {
   }
 
   private async read(): Promise<Sources> {
-    const rows = await this.statements.rows<WebhookSourceEntity>(ALL);
+    const rows = await this.dataSource.getRepository(WebhookSourceEntity).find();
     const sources = rows.map(({ secret, previous_secret, ...row }): ReceivingSource => {
       const { source, previous_secret_until: until } = row;
       const secrets = [

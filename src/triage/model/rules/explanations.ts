@@ -67,7 +67,7 @@ const OF_MACHINES =
 const INTERFACE = /^\/\S*$|\.k8s\.io\b|^[\w-]+\.[\w-]+\/\S+$/;
 /** Keys of texts that the actor chooses, such as the reason for a request. */
 const CHOSEN =
-  /displayname|alternateid|email|fullname|username|useragent|justification|(?:result|request\w*|activation)reason/;
+  /displayname|alternateid|email|fullname|username|useragent|principalid|justification|(?:result|request\w*|activation)reason/;
 
 const spelled = (...said: readonly string[]): readonly string[] =>
   wordsOf(said.join(' ').replace(/[_-]/g, ' '));

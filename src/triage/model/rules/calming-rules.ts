@@ -68,7 +68,7 @@ export const CALMING = calming([
     { only: (_, { fields, all: facts }) => fields.repository !== undefined || facts.some(({ path }) => /^(?:issue|finding)\/status$|compliance\/status$|securitycontrolid$|vulnerabilities\/|cve|validity$/.test(path)), from: any(byTool('state status workflowstatus', /^(?:fixed|resolved|passed|auto_dismissed|closed|suppressed)$/i), byTool('compliancestatus recordstate', /^(?:passed|archived)$/i), byTool('validity', /^(?:inactive|revoked|invalid|expired)$/i), byTool('action', /^(?:fixed|auto_dismissed|closed_by_user|resolved)$/)) }],
   ['archived_by_rule', -25, 'habit', 'work scan tool rating place', 'The tool archived the finding by a rule, or a person did.',
     byTool('archived isarchived', YES)],
-  ['refused_by_policy', -20, 'habit', 'place work', 'A policy or missing rights refused it.',
+  ['refused_by_policy', -20, 'habit', 'place', 'A policy or missing rights refused it.',
     any(byTool('failurereason reason resultdescription', /\bblocked by (?:conditional access|policy|the policy)|\bblocked due to|\bhas been blocked by\b/i), byTool('errorcode', /^5300[0-4]$|^(?:Client\.)?(?:AccessDenied|UnauthorizedOperation)/),
       { only: ({ path }) => /responsestatus\/code$/.test(path), from: byTool('code', /^40[13]$/) })],
   ['sender_proven', -10, 'who', 'sender',
@@ -171,10 +171,10 @@ export const CALMING = calming([
     all(
       any(requestLikeAttack, webAttackNamed),
       byTool(/^(?:action|wafaction|disposition|actiontaken)$/, yes(/^(?:block(?:ed)?|den(?:y|ied)|drop(?:ped)?)$/i)))],
-  ['installed_by_administrators', -10, 'habit', 'work',
+  ['installed_by_administrators', -10, 'who', 'work',
     'The program lies where only administrators install programs.',
-    byTool(/^(?:\w*(?:image|process|executable|program)\w*|path|filepath)$/,
-      /^"?[a-z]:\\(?:Program Files(?: \(x86\))?|Windows\\CCM)\\/i)],
+    { only: (fact) => !isParent(fact), from: byTool(/^(?:\w*(?:image|process|executable|program)\w*|path|filepath)$/,
+      /^"?[a-z]:\\(?:Program Files(?: \(x86\))?|Windows\\CCM)\\/i) }],
   ['signed_by_vendor', -12, 'habit', 'work',
     'The program is signed by its vendor.',
     any(

@@ -28,7 +28,7 @@ export type Doubt =
   /** Words that try to persuade the reader. They do not weaken a proof. */
   | 'talk';
 
-/** `proof`: an attacker cannot fake it. `who`: habit of an account, device or place, or frequency: shows no purpose. */
+/** `proof`: an attacker cannot fake it. `who`: account, device, place, frequency, outcome or rating: shows no purpose. */
 export type HabitKind = 'proof' | 'habit' | 'who';
 
 type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };

@@ -66,7 +66,7 @@ const OF_MACHINES =
 /** Names of interfaces, such as `rbac.authorization.k8s.io`. Their words do not explain an event. */
 const INTERFACE = /^\/\S*$|\.k8s\.io\b|^[\w-]+\.[\w-]+\/\S+$/;
 const CHOSEN =
-  /displayname|alternateid|email|fullname|username|useragent|justification|(?:result|request\w*|activation)reason/;
+  /displayname|alternateid|email|fullname|username|useragent|principalid|justification|(?:result|request\w*|activation)reason/;
 
 const spelled = (...said: readonly string[]): readonly string[] =>
   wordsOf(said.join(' ').replace(/[_-]/g, ' '));

@@ -3,6 +3,7 @@ import {
   any,
   byTool,
   calming,
+  circumstances,
   type Condition,
   evaluate,
   reads,
@@ -43,9 +44,12 @@ const placed =
 
 const INSIDE =
   /^(?:::ffff:)?(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|127\.)[\d.]{3,11}(?::\d{1,5})?$|^::1$|^f[cde][\da-f]{2}:|^(?:internal|inside|lan|trust|corp\w*|private)$/i;
-const OUTSIDE = /^(?!10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|127\.)\d{1,3}(?:\.\d{1,3}){3}$/;
+const OUTSIDE =
+  /^(?:::ffff:)?(?!0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)\d{1,3}(?:\.\d{1,3}){3}$|^2[\da-f]{3}:[\da-f:]+$/i;
 const EVENT_ID = 'eventid eventcode winlogeventid code';
 const windows = (ids: RegExp): Condition => record(EVENT_ID, ids);
+const OWN_TASK =
+  /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive (?:Standalone|Reporting|Per-Machine)|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i;
 
 const SYSTEM_ACCOUNT =
   /^(?:(?:nt authority|nt-autorität|window manager|font driver host)\\)?(?:system|local service|network service|lokaler dienst|netzwerkdienst|dwm-\d+|umfd-\d+)$|^S-1-5-(?:18|19|20)$|^(?:[\w.-]+\\)?[\w.-]{1,63}\$(?:@[\w.-]+)?$/i;
@@ -95,12 +99,30 @@ const plainRecord = (facts: Facts): readonly Fact[] => {
         .slice(0, 1);
 };
 
+const ACTS =
+  'eventname operation operationname activitydisplayname methodname eventtype action activity';
+/** Acts and places that no habit explains. One point: they only prevent a benign verdict without an approval. */
+// prettier-ignore
+export const GUARDED = circumstances([
+  ['privileged_act', 1, '', 'drill', '', 'The act changes accounts, rights, keys or protection, which only an approval explains.',
+    any(
+      reads(ACTS, /^(?:add|attach|create|deactivate|delete|detach|disable|enable|put|remove|reset|schedule|set|stop|update)(?!\w* \(self)[\w .-]{0,60}?(?:mfa|factor|authenticator|password|login ?profile|access ?key|key ?deletion|credential|secret|polic(?:y|ies)|role|member|owner|permission|trail|logging|detector|federation)/i),
+      reads(ACTS, /^(?:user\.mfa|policy|system\.(?:api_token|idp|mfa)|user\.account\.privilege|group\.privilege|group\.user_membership)\.[\w.]*(?:deactivate|delete|grant|add|create|update|reset_all)$|^user\.account\.reset_password$/i),
+      all(reads(EVENT_ID, /^(?:1102|4697|4719|4720|4722|472[4-9]|473[2-9]|474[1-3]|475[67]|476[57]|4781|7045)$/), reads('channel computer computername provider providername sourcename', /./)),
+      all(windows(/^(?:4698|4702)$/), (facts: Facts) => facts.named('taskname').filter(({ value }) => !OWN_TASK.test(String(value)))),
+      all(reads(EVENT_ID, /^4624$/), reads('logontype', /^(?:9|newcredentials)$/i)))],
+  ['managed_from_outside', 1, '', 'finding', '', 'An address of the internet reached a machine or an interface of administrators.',
+    all(
+      any(reads('logontype', /^(?:3|8|10|network|networkcleartext|remoteinteractive)$/i), reads('apiversion', /^audit\.k8s\.io\//), reads('program process name description message fulllog', /\bsshd\b|\bAccepted (?:password|publickey)\b/)),
+      reads('ip ipaddress srcip sourceip sourceipaddress sourceaddress sourcenetworkaddress clientip sourceips', OUTSIDE))],
+]);
+
 /** Daily acts of systems and people. If the event also has a sign, the sign always outweighs them. */
 // prettier-ignore
 export const ROUTINE = calming([
   ['ordinary_work', -20, 'habit', '', 'Systems and people do this all day.',
     quiet(ordinaryWork)],
-  ['plain_record', -13, 'habit', '', 'It is an ordinary record of a log, and no detection raised it.',
+  ['plain_record', -13, 'who', '', 'It is an ordinary record of a log, and no detection raised it.',
     quiet(plainRecord)],
   ['windows_routine', -20, 'habit', '', 'Windows writes such an event all day.',
     quiet(
@@ -110,9 +132,14 @@ export const ROUTINE = calming([
         all(windows(/^(?:4768|4769|4770)$/), record('ticketencryptiontype', /^0x0*1[12]$/i)),
         all(windows(/^4648$/), record('targetservername targetinfo', /^localhost$/i)),
         all(windows(/^(?:5140|5145)$/), record('sharename', /\\(?:SYSVOL|NETLOGON|IPC\$|print\$)$/i)),
-        all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', /^\\(?:Microsoft\\(?:Windows|Office|Configuration Manager|EdgeUpdate)\\[\w .\\()-]{1,120}|(?:GoogleSystem\\GoogleUpdater\\|Mozilla\\)?(?:GoogleUpdate|MicrosoftEdgeUpdate|OneDrive (?:Standalone|Reporting|Per-Machine)|Firefox|Adobe Acrobat Update)[\w .{}-]{0,80})$/i)),
+        all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', OWN_TASK)),
+        all(windows(/^4688$/), record(ACTORS, SYSTEM_ACCOUNT), record('newprocessname', /\\Windows\\System32\\(?:taskhostw|svchost|conhost|backgroundtaskhost|runtimebroker|searchindexer|dllhost|usoclient|sppsvc|wermgr|compattelrunner)\.exe$/i)),
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
-        windows(/^(?:4608|4616|4634|4647|4672|4688|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
+        windows(/^(?:4608|4616|4634|4647|4672|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
+  ['ordinary_sign_in', -20, 'habit', '', 'A managed device or a machine of the own network signed in with a second factor, or with a wrong password.',
+    quiet(
+      any(record('ismanaged managed iscompliant compliant devicemanaged', YES), record('ip ipaddress sourceip srcip clientip', INSIDE)),
+      any(record('authenticationrequirement mfa mfaused mfaresult mfastatus', /^(?:multifactorauthentication|true|yes|success\w*|satisfied|passed|completed)$/i), record('errorcode', /^50126$/)))],
   // Firewalls reject scanners from the whole internet all day.
   ['refused_at_the_edge', -32, 'habit', '',
     'A firewall refused a connection from outside.',
@@ -121,20 +148,26 @@ export const ROUTINE = calming([
       record('src srcip sourceip sourceaddress srcaddr clientip', OUTSIDE),
       record('dstport destport destinationport dpt destports', /^\d{1,5}(?:,\d{1,5}){0,20}$/))],
   /* An attacker with the rights of the system also has these names. */
-  ['system_account', -20, 'habit', '', 'An account of the system itself did it.',
+  ['system_account', -20, 'who', '', 'An account of the system itself did it.',
     any(
-      record(ACTORS, SYSTEM_ACCOUNT), record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE),
-      record(ACTORS, KUBE_SYSTEM), record('actorisbot', /^true$/i), record('unit', /\.(?:service|timer)$/),
-      placed(/(?:useridentity|actor|initiatedby)\/type$/, /^(?:AWSService|SystemPrincipal|Application|ServicePrincipal|System|Bot)$/i),
+      record(ACTORS, SYSTEM_ACCOUNT), record('actorisbot', /^true$/i), record('unit', /\.(?:service|timer)$/),
+      placed(/(?:useridentity|actor|initiatedby)\/type$/, /^(?:SystemPrincipal|Application|ServicePrincipal|System|Bot)$/i))],
+  ['component_of_platform', -20, 'habit', '', 'A service of the cloud or a component of the cluster did it by itself.',
+    any(
+      record('sourceipaddress', AWS_SERVICE), record(ACTORS, AWS_SERVICE), record(ACTORS, KUBE_SYSTEM), placed(/useridentity\/type$/, /^AWSService$/),
       { only: ({ path }: Fact) => /(?:^|\/)source\/component$/.test(path), from: record('component', /^(?:kubelet|default-scheduler|[\w-]+-controller)$/) })],
-  ['service_account', -12, 'habit', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
+  ['everyday_act', -20, 'habit', '', 'The act ends a session, changes the own password, or checks a connection.',
+    quiet(any(
+      windows(/^4723$/), record('eventtype eventname operation activitydisplayname action', /^(?:user\.session\.end|user\.account\.update_password|UserLoggedOff|(?:log|sign)[ -]?(?:out|off)|change password \(self-service\)|tunnel-down)$/i),
+      record('signature', /^(?:GPL ICMP_INFO PING|ET INFO (?:Windows (?:Update|Delivery)|Session Traversal|Spotify|.{0,40}NTP)).*/)))],
+  ['service_account', -12, 'who', '', 'An account of a service did it.', record(ACTORS, SERVICE_NAME)],
   ['network_inside', -8, 'who', '', 'The source is inside the own network, or the machine itself.',
     { only: ({ path }: Fact, { isMail }: Facts) => !isMail && !/(?:agent|host|device|endpoint)\//.test(path), from: record('ip ipaddress srcip sourceip sourceipaddress sourceaddress sourcenetworkaddress clientipaddress clientip calleripaddress callerip src sourceips srczone sourcezone fromzone client remoteip remoteaddress', INSIDE) }],
-  ['went_well', -14, 'habit', '', 'The event ended successfully.',
+  ['went_well', -14, 'who', '', 'The event ended successfully.',
     record('keywords eventtype outcome result resultstatus activityresult status statuscode resulttype errorcode responsecode substate success succeeded successful conclusion', /^(?:audit[ _]success|0x8020000000000000|success(?:ful|fully)?|succeeded|ok|0|0x0|allow(?:ed)?|true|yes|passed|completed|finished|200|resolved|none)$/i)],
   ['plain_mail', -15, 'habit', 'sender', 'The sender is proven, and no link leads to another domain.',
     (facts: Facts) => (facts.isMail && linksElsewhere(facts).length === 0 ? facts.vouched('dmarc') : [])],
-  ['rated_low', -20, 'habit', '', 'The tool rates the event as low, and nothing in it is odd.',
+  ['rated_low', -20, 'who', '', 'The tool rates the event as low, and nothing in it is odd.',
     { only: (_, facts) => !facts.isMail || isHarmlessMail(facts), from: severityIs('low') }],
   ['says_enough', -8, 'who', '', 'The event names the action, and the account, machine or mail that it concerns.',
     (facts: Facts) => {

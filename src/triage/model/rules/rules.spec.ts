@@ -363,6 +363,20 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   tool_names_ransomware: [{ alert: 'Data Encrypted for Impact' }, { alert: 'Data encrypted' }],
   tool_names_theft: [{ mitre: 'T1567.002' }, { mitre: 'T1083' }],
   system_account: [{ user: 'NT AUTHORITY\\SYSTEM' }, { user: 'anna' }],
+  privileged_act: [{ eventName: 'DeactivateMFADevice' }, { eventName: 'ListMFADevices' }],
+  managed_from_outside: [
+    { LogonType: 10, IpAddress: '198.51.100.7' },
+    { LogonType: 10, IpAddress: '10.1.2.3' },
+  ],
+  ordinary_sign_in: [
+    { isManaged: true, mfaResult: 'success' },
+    { isManaged: false, mfaResult: 'success' },
+  ],
+  component_of_platform: [
+    { sourceIPAddress: 'autoscaling.amazonaws.com' },
+    { sourceIPAddress: 'autoscaling.test' },
+  ],
+  everyday_act: [{ eventType: 'user.session.end' }, { eventType: 'user.session.start' }],
   refused_at_the_edge: [
     { action: 'deny', src_ip: '203.0.113.9', dst_port: 22, protocol: 'tcp' },
     { action: 'deny', src_ip: '10.0.0.9', dst_port: 22, protocol: 'tcp' },

@@ -6,11 +6,11 @@ import { type Doubt, evaluate, type Rule } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import { MACHINE_RULES } from './machine-rules.js';
 import { MAIL_RULES } from './mail-rules.js';
-import { ROUTINE } from './routine-rules.js';
+import { GUARDED, ROUTINE } from './routine-rules.js';
 import { TOOL_RULES } from './tool-rules.js';
 
 export const RULES: readonly Rule[] = [
-  ...[TOOL_RULES, MAIL_RULES, MACHINE_RULES, ACCOUNT_RULES, CALMING, ROUTINE].flat(),
+  ...[TOOL_RULES, MAIL_RULES, MACHINE_RULES, ACCOUNT_RULES, GUARDED, CALMING, ROUTINE].flat(),
 ];
 
 /** Thresholds of the verdicts, and the confidence in each verdict. Both were measured on the development cases. */
@@ -24,11 +24,14 @@ export const SCALE = {
   benign: 22,
   /** Minimum points of explanations for a benign event, whatever the rating of the tool. */
   explained: 20,
+  /** Minimum points by which a single fact about the purpose must exceed the signs, of which at most `suspicious` count. */
+  clear: 5,
   confidence: {
     malicious: { least: 0.66, most: 0.92, perPoint: 0.01 },
     /** High if there are only odd circumstances. Low for a sign, because the act may be an attack or harmless. */
     suspicious: { circumstances: 0.55, signs: 0.38 },
-    benign: 0.9,
+    /** `plain`: only one fact shows the purpose. */
+    benign: { proven: 0.9, plain: 0.8 },
     /** `nothing`: too little data for a verdict. `calmed`: a fact calms, but an analyst often knows more. */
     inconclusive: { nothing: 0.4, signs: 0.3, calmed: 0.13 },
   },
@@ -59,9 +62,9 @@ export function confidenceIn(classification: Classification, sums: Sums): number
     case 'suspicious':
       return sums.onlyCircumstances ? suspicious.circumstances : suspicious.signs;
     case 'benign':
-      return benign;
+      return sums.proven + sums.purposes > 1 ? benign.proven : benign.plain;
     case 'inconclusive':
-      if (sums.borneOut + sums.proven > 0) return inconclusive.calmed;
+      if (sums.calmed + sums.proven >= SCALE.benign) return inconclusive.calmed;
       return sums.withoutSigns ? inconclusive.nothing : inconclusive.signs;
   }
 }
@@ -117,15 +120,19 @@ export function sumsOf(findings: readonly Finding[]) {
     !isRoutine || others.length === 0 || (acts === 0 && beside.includes(name));
   const habits = calming.filter((rule) => rule.kind !== 'proof' && counts(rule));
   /** An intruder in a session has the habits of its owner. They explain an odd place, but not the purpose. */
+  const purposes = habits.filter(({ kind }) => kind !== 'who');
+  const isClear = -totalOf(purposes) - Math.min(totalOf(others), SCALE.suspicious) >= SCALE.clear;
   const areTelling =
     habits.length > 1 &&
-    (habits.some(({ kind }) => kind !== 'who') || signs.some(({ doubt }) => doubt === 'place'));
+    (purposes.length > 1 || isClear || signs.some(({ doubt }) => doubt === 'place'));
   return {
     left: leftOf(signs, calming),
     /** The tool's rating and words to the reader alone make no event malicious. */
     acts,
     unexplained: leftOf(signs, proofs),
     proven: proofs.length === 0 ? 0 : -totalOf(proofs),
+    calmed: -totalOf(habits),
+    purposes: purposes.length,
     /** 0 if there is only one habit, or if all habits only show who acted. */
     borneOut: areTelling ? -totalOf(habits) : 0,
     explained: areTelling

@@ -541,7 +541,7 @@ export const TOOL_SIGNS = {
     hidden | encoded | covert | offline | unreachable | silent | lost | dormant | tor |
     outside .. hours | off/after hours`,
   ordinary_work: `
-    completed w/with warnings | renew* | rotat* | expir* | heartbeat | health | keepalive |
+    completed w/with warnings | finished | renew* | rotat* | expir* | heartbeat | health | keepalive |
     synchroni* | sync | updat* | upgrad* | patch* | definitions | backup* | snapshot created |
     restor* | no/0 threats | passed | compliant | disk | cpu | memory | oom | crash loop* |
     oomkilled | back/log off | latency | queue | uptime | started | restart* | reboot* | boot* |

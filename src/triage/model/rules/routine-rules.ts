@@ -20,6 +20,7 @@ const ordinaryWork: Condition = {
   only: (fact, facts) =>
     isKind(fact, facts) &&
     isRecord(fact) &&
+    !/eventdata\/description$/.test(fact.path) &&
     PLAIN.test(String(fact.value)) &&
     !/^(?:Add|Create|Delete|Disable|Put|Remove|Stop|Update)[A-Z]/.test(String(fact.value)) &&
     !facts.saying('grave_word', 'odd_word').some(({ pointer }) => pointer === fact.pointer),
@@ -110,10 +111,9 @@ export const GUARDED = circumstances([
       reads(ACTS, /^(?:user\.mfa|policy|system\.(?:api_token|idp|mfa)|user\.account\.privilege|group\.privilege|group\.user_membership)\.[\w.]*(?:deactivate|delete|grant|add|create|update|reset_all)$|^user\.account\.reset_password$/i),
       all(reads(EVENT_ID, /^(?:1102|4697|4719|4720|4722|472[4-9]|473[2-9]|474[1-3]|475[67]|476[57]|4781|7045)$/), reads('channel computer computername provider providername sourcename', /./)),
       all(windows(/^(?:4698|4702)$/), (facts: Facts) => facts.named('taskname').filter(({ value }) => !OWN_TASK.test(String(value)))),
-      all(reads(EVENT_ID, /^4624$/), reads('logontype', /^(?:9|newcredentials)$/i)))],
+      all(reads(EVENT_ID, /^(?:7036|7040)$/), reads('param1 servicename', /defender|antivirus|antimalware|event ?log|firewall|sensor|endpoint|security/i)), all(reads(EVENT_ID, /^4624$/), reads('logontype', /^(?:9|newcredentials)$/i)))],
   ['managed_from_outside', 1, '', 'finding', '', 'An address of the internet reached a machine or an interface of administrators.',
-    all(
-      any(reads('logontype', /^(?:3|8|10|network|networkcleartext|remoteinteractive)$/i), reads('apiversion', /^audit\.k8s\.io\//), reads('program process name description message fulllog', /\bsshd\b|\bAccepted (?:password|publickey)\b/)),
+    all(any(reads('logontype', /^(?:3|8|10|network|networkcleartext|remoteinteractive)$/i), reads('apiversion', /^audit\.k8s\.io\//), reads('eventtype', /^AwsApiCall$/), reads('program process name description message fulllog', /\bsshd\b|\bAccepted (?:password|publickey)\b/)),
       reads('ip ipaddress srcip sourceip sourceipaddress sourceaddress sourcenetworkaddress clientip sourceips', OUTSIDE))],
 ]);
 
@@ -135,7 +135,7 @@ export const ROUTINE = calming([
         all(windows(/^(?:4698|4699|4700|4701|4702|106|140|141|200|201)$/), record('taskname', OWN_TASK)),
         all(windows(/^4688$/), record(ACTORS, SYSTEM_ACCOUNT), record('newprocessname', /\\Windows\\System32\\(?:taskhostw|svchost|conhost|backgroundtaskhost|runtimebroker|searchindexer|dllhost|usoclient|sppsvc|wermgr|compattelrunner)\.exe$/i)),
         all(windows(/^4776$/), record('status errorcode', /^0x0$/i)),
-        windows(/^(?:4608|4616|4634|4647|4672|4689|4798|4799|4826|4902|5024|5033|5156|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
+        windows(/^(?:4608|4616|4634|4647|4672|4689|4798|4799|4826|4902|5024|5033|5158|5379|5857|6005|6006|6009|6013|7001|7002|7036|7040|10016|1074|1500|1501|1502|1503|43|44|1000|1001|1150|1151|2000|2002|2014)$/)))],
   ['ordinary_sign_in', -20, 'habit', '', 'A managed device or a machine of the own network signed in with a second factor, or with a wrong password.',
     quiet(
       any(record('ismanaged managed iscompliant compliant devicemanaged', YES), record('ip ipaddress sourceip srcip clientip', INSIDE)),

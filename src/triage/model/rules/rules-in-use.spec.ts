@@ -437,6 +437,15 @@ describe('rules on attacks that look like log lines', () => {
     ],
     ['a factor that is removed', cloud('DeactivateMFADevice')],
     ['a key that will be deleted', cloud('ScheduleKeyDeletion')],
+    ['code of a function that changes from Tor', cloud('UpdateFunctionCode20150331v2')],
+    [
+      'a stopped antivirus',
+      event(7040, { param1: 'Windows Defender', param2: 'auto start', param3: 'disabled' }),
+    ],
+    [
+      'a program that calls itself an update',
+      event(1, { Image: 'C:\\Users\\a\\Downloads\\Update.exe', Description: 'Software Update' }),
+    ],
     [
       'refused calls of an attack tool',
       {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { writeBackup } from '../platform/database/backup/backup-file.js';
+import { writeBackup } from '../platform/database/backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
 import { givenSecretKeys, neededKeys, requireKeys } from '../platform/secrets/secret-keys.js';
 import { runCommand, say } from './command.js';

@@ -26,7 +26,6 @@ const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
 const DETAILS = { role: 'admin', reason: 'first start' };
 const PASSWORD_BYTES = 18;
-const OWNER_ONLY = 0o600;
 
 /** Creates the first user and key, but changes no existing ones. Reminds people to change the generated password. */
 @Injectable()
@@ -59,7 +58,7 @@ export class Bootstrap implements OnModuleInit {
       await mkdir(dataDir, { recursive: true });
       const credentials = { username: BOOTSTRAP_USER, password, api_key };
       const content = `${JSON.stringify(credentials, null, 2)}\n`;
-      await writeWhole(this.credentialsFile, content, OWNER_ONLY);
+      await writeWhole(this.credentialsFile, content);
     });
   }
 

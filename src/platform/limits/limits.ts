@@ -73,14 +73,13 @@ function settle(
     'x-ratelimit-remaining': String(Math.max(0, perMinute - totalHits)),
     'x-ratelimit-reset': String(Math.ceil(presentTime() / 1000 + timeToExpire)),
   });
-  const message = `At most ${perMinute} of these requests are allowed per minute.`;
+  const message = `At most ${perMinute} of these requests are allowed per minute: see Retry-After.`;
   if (isBlocked) throw limited(message, timeToExpire);
 }
 
 function limited(message: string, timeToExpire: number): AppError {
-  const seconds = Math.max(1, Math.ceil(timeToExpire));
-  const headers = { 'retry-after': String(seconds) };
-  return new AppError('rate_limited', `${message} Retry in ${seconds} s.`, { headers });
+  const headers = { 'retry-after': String(Math.max(1, Math.ceil(timeToExpire))) };
+  return new AppError('rate_limited', message, { headers });
 }
 
 /** Runs after authentication: a principal has one counter for all addresses, and never pays for other callers. */
@@ -138,7 +137,7 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 }
 
-const tooMany = (failures: string) => `Too many ${failures} from this address.`;
+const tooMany = (failures: string) => `Too many ${failures} from this address; try again later.`;
 
 /** Maximum failures per minute and address. For an account: of all addresses that its user has not used before. */
 export const FAILURES = {
@@ -149,7 +148,7 @@ export const FAILURES = {
   account: {
     perMinute: 10,
     message:
-      'Too many wrong passwords for this user from new addresses. Addresses of earlier logins are not limited.',
+      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
   },
 } as const;
 const ACCOUNT_PER_HOUR = 60;

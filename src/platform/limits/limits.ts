@@ -73,12 +73,15 @@ function settle(
     'x-ratelimit-remaining': String(Math.max(0, perMinute - totalHits)),
     'x-ratelimit-reset': String(Math.ceil(presentTime() / 1000 + timeToExpire)),
   });
-  const message = `At most ${perMinute} of these requests are allowed per minute: see Retry-After.`;
-  if (isBlocked) throw limited(message, timeToExpire);
+  const message = `At most ${perMinute} of these requests are allowed per minute.`;
+  if (isBlocked)
+    throw limited(`${message} Retry in ${wholeSeconds(timeToExpire)} s.`, timeToExpire);
 }
 
+const wholeSeconds = (seconds: number): number => Math.max(1, Math.ceil(seconds));
+
 function limited(message: string, timeToExpire: number): AppError {
-  const headers = { 'retry-after': String(Math.max(1, Math.ceil(timeToExpire))) };
+  const headers = { 'retry-after': String(wholeSeconds(timeToExpire)) };
   return new AppError('rate_limited', message, { headers });
 }
 

@@ -12,7 +12,7 @@ import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/runs.dto.js';
 import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { PROVIDERS, UNAVAILABLE_REASONS } from '../../src/triage/model/triage-model.port.js';
 import { OWN_FAILURES } from '../../src/triage/triage-run.js';
-import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.js';
+import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/webhook-events.js';
 import {
   EVENT_FORMATS,
   SIGNATURE_SCHEMES,

@@ -18,7 +18,12 @@ import type { SealedColumn } from '../../platform/secrets/secret-keys.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { readEventJson } from '../reading/event-json.js';
 import { openBody, type ReadEvent } from '../reading/read-events.js';
-import { DEFAULT_SETTINGS, secretProblem, settingsAfter } from './source-rules.js';
+import {
+  DEFAULT_SETTINGS,
+  requireValidSettings,
+  secretProblem,
+  settingsAfter,
+} from './source-rules.js';
 import {
   type ReceivingSecret,
   type ReceivingSource,
@@ -125,6 +130,7 @@ export class WebhookSourcesService {
   ): Promise<WebhookSourceEntity> {
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
     if (given.length === 0) throw ValidationError.nothingGiven();
+    requireValidSettings(change);
     return await this.transactions.run<WebhookSourceEntity>(async (tx) => {
       const before = await this.get(source, tx);
       const after = this.contentAfter(before, change);

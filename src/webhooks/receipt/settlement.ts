@@ -87,27 +87,27 @@ export class Settlement {
   ) {}
 
   async settle(tx: Tx, arrival: Arrival, events: readonly ReadEvent[]): Promise<Settled[]> {
+    if (events.length === 0) return [];
     const { id, source } = arrival;
-    const wanted = events.map((event) => ({
-      event,
-      row: this.creation.prepare(principalOf(source), event.incident),
-    }));
+    const by = principalOf(source);
+    const rows = events.map(({ incident }) => this.creation.prepare(by, incident));
     const claimed = await this.statements.rowsIn<{ incident_id: string }>(tx, CLAIM, [
       source,
       id,
       events.map(({ key }) => key),
       events.map(({ contentHash }) => contentHash),
-      wanted.map(({ row }) => row.id),
+      rows.map((row) => row.id),
     ]);
     const ids = new Set(claimed.map(({ incident_id }) => incident_id));
-    const fresh = wanted.filter(({ row }) => ids.has(row.id));
-    const rows = fresh.map(({ row }) => row);
-    await this.creation.insertRows(tx, rows);
-    await this.timeline.add(tx, ...fresh.flatMap(({ event, row }) => entriesOfNew(row, event)));
     const settled = new Map<ReadEvent, Omit<Settled, 'incident_number'>>();
-    for (const { event, row } of fresh) {
-      settled.set(event, { outcome: 'created', incident_id: row.id, event_id: id });
+    for (const [index, { id: incident_id }] of rows.entries()) {
+      if (!ids.has(incident_id)) continue;
+      settled.set(events[index]!, { outcome: 'created', incident_id, event_id: id });
     }
+    const fresh = rows.filter((row) => ids.has(row.id));
+    const entries = [...settled.keys()].flatMap((event, at) => entriesOfNew(fresh[at]!, event));
+    await this.creation.insertRows(tx, fresh);
+    await this.timeline.add(tx, ...entries);
 
     const repeated = events.filter((event) => !settled.has(event));
     const byKey = Map.groupBy(repeated, ({ key }) => nameOf(key));

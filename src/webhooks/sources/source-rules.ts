@@ -184,12 +184,14 @@ const SECRET_RULES: Partial<Record<SignatureScheme, readonly [pattern: RegExp, r
   ],
 };
 
+/** Without a new secret, checks the current secret. */
 export function requireUsable(
   secret: string | undefined,
   signature: SignatureScheme,
-  field: 'secret' | 'signature' = 'secret',
+  current?: string,
 ): void {
   const [pattern, rule] = SECRET_RULES[signature] ?? [/^/, ''];
-  if (secret === undefined || pattern.test(secret)) return;
-  throw ValidationError.of(field, 'matches', rule);
+  const used = secret ?? current;
+  if (used === undefined || pattern.test(used)) return;
+  throw ValidationError.of(secret === undefined ? 'signature' : 'secret', 'matches', rule);
 }

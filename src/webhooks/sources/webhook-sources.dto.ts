@@ -227,13 +227,11 @@ export class WebhookPreviewDto {
 
   /** Returns the response as JSON text, because raw_data is stored text in which numbers keep all digits. */
   static envelopeOf(this: void, events: readonly ReadEvent[]): string {
-    return `{"data":{"incidents":[${events.map(previewOf).join()}]}}`;
+    const incidents = events.map(({ incident, unknownSeverity, eventId: event_id }) => {
+      const { raw_data, incident_type, severity, title, fields } = incident;
+      const said = { incident_type, severity, unknown_severity: unknownSeverity };
+      return jsonWithRawData({ ...said, title, event_id, fields }, raw_data);
+    });
+    return `{"data":{"incidents":[${incidents.join()}]}}`;
   }
-}
-
-function previewOf(event: ReadEvent): string {
-  const { raw_data, incident_type, severity, title, fields } = event.incident;
-  const { unknownSeverity: unknown_severity, eventId: event_id } = event;
-  const shown = { incident_type, severity, unknown_severity, title, event_id, fields };
-  return jsonWithRawData(shown, raw_data);
 }

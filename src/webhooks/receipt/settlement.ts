@@ -54,21 +54,16 @@ const CLAIM: Statement = {
 /** Maximum remembered contents per event. A sender that increments a counter adds a content with each request. */
 const MOST_CONTENTS = 100;
 
-/** Maximum reports of incidents whose webhook events are compared by their bytes. */
-const UPDATES_COMPARED = 1_000;
-
-/** Finds the earlier webhook event with the same bytes among the first requests and the updates of these events. */
+/** Finds the earlier webhook event with the same bytes among the first requests and the latest updates of these events. */
 const FIND_SAME_BYTES: Statement = {
   name: 'webhook_events_same_bytes',
   text: `
     select id from webhook_events
      where body_hash = $1 and body is not null and id <> $2 and id in (
        select unnest($3::uuid[]) union all
-       (select webhook_event_id from incident_reports where incident_id = any($4::uuid[]) order by id desc limit ${UPDATES_COMPARED}))
+       (select webhook_event_id from incident_reports where incident_id = any($4::uuid[]) order by id desc limit 1000))
      order by id limit 1`,
 };
-
-const SYSTEM = 'system';
 
 /** A new event creates an incident. New content of a known event becomes a report. Known content changes nothing. */
 @Injectable()
@@ -216,7 +211,7 @@ export class Settlement {
     const adds = Object.keys(fields).filter((name) => before.fields[name] === undefined);
 
     const entries: NewTimelineEntry[] = [];
-    const note = (entry: string, summary: string, actor = SYSTEM) =>
+    const note = (entry: string, summary: string, actor = 'system') =>
       void entries.push({ incidentId: before.id, event: entry, actor, summary, subject: about });
     const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
     const sent = `${source} sent the event again with other content, severity ${severity}.${more}`;
@@ -247,7 +242,7 @@ export class Settlement {
     } as const;
     const reported = `${source}: ${shownStart(title, 120)}, severity ${severity}.`;
     const because = stays ? `${reported} ${stays}` : reported;
-    const origin = { by: reopens ? SYSTEM : by, byPerson: false, about, because };
+    const origin = { by: reopens ? 'system' : by, byPerson: false, about, because };
     return await this.changes.change(tx, before, wanted, origin);
   }
 

@@ -143,29 +143,26 @@ export class WebhookReceipts {
   }
 
   async receive(verified: VerifiedReceipt): Promise<Receipt> {
+    const { limit, account, body, body_hash } = verified;
     const { source } = verified.source;
     this.received.inc({ source });
     this.underWay += 1;
     try {
-      return await this.take(verified);
+      const received_at = this.clock.now();
+      const opened = await this.turns.run(() => openBody(verified.source, readEventJson(body)));
+      await this.limits.add(limit, account, Math.max(0, opened.count - 1));
+      const id = newId(received_at.getTime());
+      const arrival = { id, source, body, body_hash, received_at };
+      const isBusy = this.underWay > this.settings.webhookSyncLimit;
+      const waits = isBusy || opened.count > MOST_EVENTS;
+      const events = waits ? undefined : await this.settle(arrival, opened);
+      return { id: events ? id : await this.queue.submit(arrival), events };
     } catch (error) {
       this.errors.inc({ source, code: toAppError(error).code });
       throw error;
     } finally {
       this.underWay -= 1;
     }
-  }
-
-  private async take({ source, body, body_hash, limit, account }: VerifiedReceipt) {
-    const received_at = this.clock.now();
-    const opened = await this.turns.run(() => openBody(source, readEventJson(body)));
-    await this.limits.add(limit, account, Math.max(0, opened.count - 1));
-    const id = newId(received_at.getTime());
-    const arrival = { id, source: source.source, body, body_hash, received_at };
-    const isBusy = this.underWay > this.settings.webhookSyncLimit;
-    const waits = isBusy || opened.count > MOST_EVENTS;
-    const events = waits ? undefined : await this.settle(arrival, opened);
-    return { id: events ? id : await this.queue.submit(arrival), events };
   }
 
   /** Returns `undefined` if a worker must settle the body. The sender of a rejected body may never retry. */

@@ -25,9 +25,9 @@ export const OKTA_CHALLENGE = 'x-okta-verification-challenge';
 /** Excludes markup, because the response repeats the challenge and may be displayed. */
 export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
 
-/** Selects the handler for requests with a challenge header. The same path has a handler for other requests. */
 type Constraints = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>;
 
+/** Selects the handler for requests with a challenge header. The same path has a handler for other requests. */
 export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   oktaChallenge: {
     name: 'oktaChallenge',

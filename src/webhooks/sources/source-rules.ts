@@ -22,8 +22,6 @@ export const DEFAULT_SETTINGS = {
 
 export type SourceSettings = Pick<WebhookSourceEntity, keyof typeof DEFAULT_SETTINGS>;
 
-export const SETTINGS = Object.keys(DEFAULT_SETTINGS) as readonly (keyof SourceSettings)[];
-
 export type SettingsChange = Partial<SourceSettings>;
 
 const MOST_POINTERS = 10;
@@ -158,7 +156,8 @@ export function settingsAfter(before: SourceSettings, change: SettingsChange): S
 }
 
 function given(change: SettingsChange): SettingsChange {
-  const present = SETTINGS.filter((name) => change[name] !== undefined);
+  const names = Object.keys(DEFAULT_SETTINGS) as (keyof SourceSettings)[];
+  const present = names.filter((name) => change[name] !== undefined);
   return Object.fromEntries(
     present.map((name) => [name, change[name] === '' ? null : change[name]]),
   );

@@ -19,7 +19,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Allow, Requires } from '../platform/access/access.js';
 import { JSON_UTF8, RawAnswer } from '../platform/http/answer.js';
-import { AnyQuery, BodyUpTo, Consumes } from '../platform/http/handler-options.js';
+import { AnyQuery, Consumes } from '../platform/http/handler-options.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
@@ -176,7 +176,6 @@ export class WebhooksController {
   @HttpCode(200)
   @Allow('signature')
   @Consumes('raw')
-  @BodyUpTo('limit')
   @AnyQuery()
   @RawAnswer()
   @Operation(

@@ -33,7 +33,9 @@ export interface ReadEvent {
 /** Parsed body. Its events are read in parts of MOST_EVENTS. */
 export interface OpenBody {
   readonly count: number;
-  /** Returns the events of a part, or why the body cannot be read. The page of a poller without news has no events. */
+  /** True for the page of a poller without news: it can be read and has no events. */
+  readonly isEmpty: boolean;
+  /** Returns the events of a part, or why the body cannot be read. */
   read(from?: number): ReadEvent[] | string;
 }
 
@@ -59,9 +61,10 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
   const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;
   // A page of results has no title, severity, id or type, unlike an event: the body is empty only without an alert.
   const isPage = () => isMapped && isEmptyByMapping(mapping, body) && !alertsIn();
-  if (members.length === 0 || isPage()) return { count: 0, read: () => [] };
+  if (members.length === 0 || isPage()) return { count: 0, isEmpty: true, read: () => [] };
   return {
     count: events.length,
+    isEmpty: false,
     read: (from) => alertsIn(from)?.map((alert) => readEvent(rules, alert)) ?? unfit,
   };
 }

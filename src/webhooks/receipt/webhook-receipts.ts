@@ -154,7 +154,7 @@ export class WebhookReceipts {
       const id = newId(received_at.getTime());
       const arrival = { id, source, body, body_hash, received_at };
       const isBusy = this.underWay > this.settings.webhookSyncLimit;
-      const waits = isBusy || opened.count > MOST_EVENTS;
+      const waits = !opened.isEmpty && (isBusy || opened.count > MOST_EVENTS);
       const events = waits ? undefined : await this.settle(arrival, opened);
       return { id: events ? id : await this.queue.submit(arrival), events };
     } catch (error) {
@@ -188,7 +188,7 @@ export class WebhookReceipts {
   private settleTogether(arrival: Arrival, events: readonly ReadEvent[]) {
     const settle = async (tx: Tx) => {
       const queued = { source: arrival.source, status: 'queued' } as const;
-      if (await tx.existsBy(WebhookEventEntity, queued)) return undefined;
+      if (events.length > 0 && (await tx.existsBy(WebhookEventEntity, queued))) return undefined;
       const settled = await this.settlement.settle(tx, arrival, events);
       const end = await this.settlement.endOf(tx, arrival, settled);
       const { status, body = arrival.body, incident_ids, duplicate_of } = end;

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { isPerson, SYSTEM } from '../../actions/action.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { incidentEvent, type IncidentEventPayload } from '../../incidents/change-records.js';
 import { defang } from '../../incidents/defang.js';
@@ -18,10 +19,8 @@ import { type RunChange, TRIAGE, TriageRunsRepository } from '../triage-runs.rep
 import {
   failureOf,
   isVerdictOutdated,
-  noPersonAsked,
   type NotApplied,
   type RunError,
-  SYSTEM,
   type TriageRun,
   type TriageRunEntity,
   whyNotApplied,
@@ -136,8 +135,9 @@ export class RunEndings implements OnModuleInit {
   async requested(tx: Tx, runs: readonly TriageRun[], isAwaited = false): Promise<void> {
     for (const run of runs) {
       const { force, playbook } = run;
-      const name = playbook && JSON.stringify(shownName(playbook));
-      const summary = `Triage was requested${name ? `, with the playbook ${name}` : ''}${force ? ', to replace any earlier verdict' : ''}.`;
+      const guided = playbook ? `, with the playbook ${JSON.stringify(shownName(playbook))}` : '';
+      const replacing = force ? ', to replace any earlier verdict' : '';
+      const summary = `Triage was requested${guided}${replacing}.`;
       const details = { force, playbook: playbook ?? undefined };
       await this.record(tx, 'requested', run, details, isAwaited ? undefined : summary);
     }
@@ -157,7 +157,7 @@ export class RunEndings implements OnModuleInit {
     if (!incident || !isNeeded) return;
     const failure = { triage_id: run.id, reason, message };
     await this.events.record(tx, incidentEvent('triage.failed', incident, failure));
-    if (!noPersonAsked(run) || reason === 'discarded') return;
+    if (isPerson(run.requested_by) || reason === 'discarded') return;
     const line = `${incident.incident_number} is not triaged: ${reason}. A person must judge it.`;
     afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { parameterErrors } from '../../action-catalogue/parameters.js';
+import { isPerson } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
@@ -31,7 +32,6 @@ import type { NewRun } from '../triage-runs.repository.js';
 import {
   failureOf,
   isVerdictOutdated,
-  noPersonAsked,
   type RunError,
   type TriageRunEntity,
   whyNotApplied,
@@ -96,7 +96,7 @@ export class TriageJudging {
       async () => {
         if (!known) return { error: failureOf('incident_deleted') };
         const { incident, reports } = known;
-        const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reports[0]?.at);
+        const isWanted = isPerson(run.requested_by) || isVerdictOutdated(incident, reports[0]?.at);
         if (!isWanted && whyNotApplied(incident, run)) return { error: failureOf('not_needed') };
         return { found: await this.judgeCase(run, known, asking) };
       },

@@ -54,7 +54,7 @@ export class Bootstrap implements OnModuleInit {
       // Writes the file before the commit: if the file cannot be written, nobody would know the credentials.
       await mkdir(dataDir, { recursive: true });
       const content = JSON.stringify({ username: BOOTSTRAP_USER, password, api_key }, null, 2);
-      await writeWhole(this.credentialsFile, `${content}\n`, 0o600);
+      await writeWhole(this.credentialsFile, `${content}\n`);
     });
   }
 

@@ -17,11 +17,7 @@ import type { Tx } from '../platform/database/transactions.js';
 import { acceptKeys, addKeys, neededKeys } from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
-interface RestoreChoices {
-  readonly withoutKey: boolean;
-  readonly quiet: boolean;
-  readonly asItWas: boolean;
-}
+type RestoreChoices = Readonly<Record<'withoutKey' | 'quiet' | 'asItWas', boolean>>;
 
 /** Also ends the work in progress. Unless `asItWas` is set, keeps the changes that a restore must not undo. */
 export async function restoreService(

@@ -40,9 +40,8 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     return await this.onEither((one) => new Statements(one).rows<R>(statement, values));
   }
 
-  /** Connects at the start, while the server still has free connections. */
+  /** Connects at the start, while the server has free connections. The service also starts without a database. */
   async onApplicationBootstrap(): Promise<void> {
-    // The service also starts without a database, so a failure is ignored here.
     await this.pool.query('select').catch(() => undefined);
   }
 

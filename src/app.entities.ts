@@ -12,5 +12,5 @@ export { ChannelEntity } from './notifications/channel.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { TriageRunEntity } from './triage/triage-run.js';
-export { WebhookEventEntity, WebhookSeenEventEntity } from './webhooks/events/webhook-event.js';
+export { WebhookEventEntity, WebhookSeenEventEntity } from './webhooks/webhook-events.js';
 export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

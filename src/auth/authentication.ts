@@ -6,9 +6,14 @@ import { accessOf, requiredRole } from '../platform/access/access.js';
 import type { Role } from '../platform/access/roles.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { FailureLimits } from '../platform/limits/limits.js';
-import { OtherSiteError, RefusedError, UnauthorizedError } from './auth.errors.js';
 import { type Credential, Credentials, hashOf, type VerifiedCredential } from './credentials.js';
-import { type Principal, requireRole } from './principal.js';
+import {
+  OtherSiteError,
+  type Principal,
+  RefusedError,
+  requireRole,
+  UnauthorizedError,
+} from './principal.js';
 import '@fastify/cookie';
 import '../platform/http/request.js';
 
@@ -23,7 +28,7 @@ function credentialOf(request: FastifyRequest): Credential | undefined {
 }
 
 function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
-  const token = sessionTokenOf(request);
+  const token = request.cookies[cookieName(request)];
   return token ? { kind: 'user', token } : undefined;
 }
 
@@ -76,7 +81,9 @@ export class AuthenticationGuard implements CanActivate {
     if (isUnsafe(request) && originOf(request) === 'other') throw new OtherSiteError();
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
-    const verified = await this.credentials.verify(credential).catch(() => undefined);
+    // A page is shown while the database is down, but a logout must not miss the session.
+    const verifying = this.credentials.verify(credential);
+    const verified = await (isUnsafe(request) ? verifying : verifying.catch(() => undefined));
     return verified && this.principalOf(credential, verified, undefined);
   }
 
@@ -165,10 +172,6 @@ const cookieName = ({ protocol }: FastifyRequest): string =>
 
 const cookieOptions = ({ protocol }: FastifyRequest) =>
   ({ httpOnly: true, sameSite: 'lax', path: '/', secure: protocol === 'https' }) as const;
-
-export function sessionTokenOf(request: FastifyRequest): string | undefined {
-  return request.cookies[cookieName(request)];
-}
 
 export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string) {
   void reply.setCookie(cookieName(request), token, cookieOptions(request));

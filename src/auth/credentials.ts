@@ -8,7 +8,7 @@ import { within } from '../platform/concurrency/within.js';
 import { ReservedConnections } from '../platform/database/reserved-connections.js';
 import { ConnectionLostError } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import type { Tx } from '../platform/database/transactions.js';
+import { afterCommit, type Tx } from '../platform/database/transactions.js';
 import { IDLE_HOURS } from './auth.entity.js';
 import type { Principal } from './principal.js';
 
@@ -199,9 +199,9 @@ export class Credentials {
     return known;
   }
 
-  /** Must be called after a change of a credential. Other replicas notice the change within 1 s. */
-  forget(): void {
-    this.cache.clear();
+  /** Must be called in each change of a credential. Other replicas notice the change within 1 s. */
+  forgetAfter(tx: Tx): void {
+    afterCommit(tx, () => this.cache.clear());
   }
 
   /** Finds valid credentials by their `lookup`. With `tx`, reads the current state, not the cache. */

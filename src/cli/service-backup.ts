@@ -24,8 +24,6 @@ interface RestoreChoices {
   readonly asItWas: boolean;
 }
 
-const MOST_NAMED = 50;
-
 /** Also ends the work in progress. Unless `asItWas` is set, keeps the changes that a restore must not undo. */
 export async function restoreService(
   tx: Tx,
@@ -74,10 +72,8 @@ export async function restoreService(
   return `Restored ${rows} rows of ${tables.length} tables. All users must log in again.\n${stringify(details)}`;
 }
 
-function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {
-  if (ids.length === 0) return undefined;
-  return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
-}
+const countedIds = (ids: readonly string[]) =>
+  ids.length === 0 ? undefined : { count: ids.length, ids };
 
 const NOTES = [
   'create temporary table keys_before on commit drop as select id, revoked_at from api_keys',

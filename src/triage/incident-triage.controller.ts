@@ -15,11 +15,12 @@ import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/o
 import { ListAnswer } from '../platform/paging/page.js';
 import {
   presentTriageRun,
+  TriageRequestDto,
   type TriageRun,
   TriageRunDto,
+  TriageRunsQueryDto,
   TriageRunSummaryDto,
 } from './triage-run.js';
-import { TriageRequestDto, TriageRunsQueryDto } from './triage.dto.js';
 import { TriageService } from './triage.service.js';
 
 const statusOf = ({ status }: TriageRun): number => (status === 'completed' ? 200 : 202);

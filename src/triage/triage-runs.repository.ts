@@ -4,9 +4,15 @@ import { listStatement, readPage } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
+import type { Page } from '../platform/paging/page.js';
 import { NO_TOKENS, type TokenUse } from './model/triage-model.port.js';
-import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from './triage-run.js';
+import {
+  LISTED_COLUMNS,
+  RUN_COLUMNS,
+  type TriageRun,
+  TriageRunEntity,
+  type TriageRunsQueryDto,
+} from './triage-run.js';
 
 export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
 
@@ -14,8 +20,6 @@ export type NewRun = Pick<
   TriageRun,
   'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook' | 'provider' | 'created_at'
 >;
-
-export type RunListRequest = PageRequest & { readonly sort: 'created_at' | '-created_at' };
 
 const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
   ...(['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'] as const),
@@ -27,11 +31,6 @@ export interface RunChange {
   readonly tokens?: TokenUse;
   /** New values. All other columns keep their values. Runs that have ended are not changed. */
   readonly columns: Partial<TriageRunEntity>;
-}
-
-export interface KnownRuns {
-  readonly open?: TriageRun;
-  readonly completed?: TriageRun;
 }
 
 const names = (columns: readonly string[]) => columns.map((name) => `run.${name}`).join(', ');
@@ -125,16 +124,14 @@ const BUDGET_FREE_AT: Statement = {
 export class TriageRunsRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Returns the runs in the given order. Violates uq_triage_runs_open if an incident already has an open run. */
+  /** Violates uq_triage_runs_open if an incident already has an open run. */
   async insert(tx: Tx, runs: readonly NewRun[]): Promise<TriageRun[]> {
-    const rows = await this.statements.rowsIn<TriageRun>(tx, INSERT, [JSON.stringify(runs)]);
-    const inserted = new Map(rows.map((row) => [row.id, row]));
-    return runs.map(({ id }) => inserted.get(id)!);
+    return await this.statements.rowsIn<TriageRun>(tx, INSERT, [JSON.stringify(runs)]);
   }
 
-  async known(incidentIds: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, KnownRuns>> {
+  async known(incidentIds: readonly string[], tx?: Tx) {
     const rows = await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds]);
-    const known = new Map<string, KnownRuns>();
+    const known = new Map<string, { open?: TriageRun; completed?: TriageRun }>();
     for (const row of rows) {
       const key = row.status === 'completed' ? 'completed' : 'open';
       known.set(row.incident_id, { ...known.get(row.incident_id), [key]: row });
@@ -151,7 +148,7 @@ export class TriageRunsRepository {
     return new Map(changed.map((run) => [run.id, run]));
   }
 
-  async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
+  async list(incidentId: string, request: TriageRunsQueryDto): Promise<Page<TriageRun>> {
     const { page, per_page, sort } = request;
     const values = [incidentId, (page - 1) * per_page, per_page];
     const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');

@@ -18,20 +18,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Allow, Requires } from '../platform/access/access.js';
 import { JSON_UTF8, RawAnswer } from '../platform/http/answer.js';
-import { AnyQuery, BodyUpTo, Consumes } from '../platform/http/handler-options.js';
+import { AnyQuery, Consumes } from '../platform/http/handler-options.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
-import { Limited } from '../platform/limits/limits.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';
-import {
-  shownEvent,
-  shownSummary,
-  WebhookEventDto,
-  WebhookEventQueryDto,
-  WebhookEventSummaryDto,
-} from './events/webhook-event.js';
-import { RECEIPT_REFUSALS, WebhookEvents } from './events/webhook-events.js';
 import { PRESETS } from './reading/formats.js';
 import { Inbox } from './receipt/inbox.js';
 import {
@@ -54,6 +45,15 @@ import {
   WebhookSourceUpdateDto,
 } from './sources/webhook-sources.dto.js';
 import { WebhookSourcesService } from './sources/webhook-sources.service.js';
+import {
+  RECEIPT_REFUSALS,
+  shownEvent,
+  shownSummary,
+  WebhookEventDto,
+  WebhookEventQueryDto,
+  WebhookEvents,
+  WebhookEventSummaryDto,
+} from './webhook-events.js';
 
 const shownSource = present(WebhookSourceDto);
 
@@ -114,7 +114,6 @@ export class WebhooksController {
   @WithOktaChallenge()
   @Allow('signature')
   @AnyQuery()
-  @Limited('none')
   @RawAnswer()
   @Header('content-type', OKTA_VERIFICATION_TYPE)
   @ApiExcludeEndpoint()
@@ -176,9 +175,7 @@ export class WebhooksController {
   @HttpCode(200)
   @Allow('signature')
   @Consumes('raw')
-  @BodyUpTo('limit')
   @AnyQuery()
-  @Limited('none')
   @RawAnswer()
   @Operation(
     'receiveWebhook',

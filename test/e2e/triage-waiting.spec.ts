@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
 import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -214,7 +213,7 @@ describe('a triage run in the background', () => {
     record.mockRestore();
     expect(run.error.reason).toBe('not_needed');
     expect(asked).not.toHaveBeenCalled();
-    expect(news.filter(({ type }) => type === TRIAGE_EVENTS.failed)).toEqual([]);
+    expect(news.filter(({ type }) => type === 'triage.failed')).toEqual([]);
     expect((await world.timeline(id)).at(-1)!.summary).toMatch(/^Not triaged: /);
   });
 
@@ -227,7 +226,7 @@ describe('a triage run in the background', () => {
     const news = record.mock.calls.flatMap(([, ...recorded]) => recorded);
     record.mockRestore();
     expect(run.error).toEqual({ reason: 'refused', message: 'The provider says refused.' });
-    expect(news.filter(({ type }) => type === TRIAGE_EVENTS.failed)).toEqual([
+    expect(news.filter(({ type }) => type === 'triage.failed')).toEqual([
       {
         type: 'triage.failed',
         subject: { type: 'incident', id },

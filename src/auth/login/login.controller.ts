@@ -31,15 +31,9 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { AlwaysTrue, Instant, Nested, Text } from '../../platform/validation/fields.js';
-import {
-  clearSessionCookie,
-  originOf,
-  sessionTokenOf,
-  setSessionCookie,
-} from '../authentication.js';
-import { OtherSiteError, UnauthorizedError } from '../auth.errors.js';
+import { clearSessionCookie, originOf, setSessionCookie } from '../authentication.js';
 import { LONGEST_GUESS, PasswordChangeDto, presentPrincipal, PrincipalDto } from '../auth.dto.js';
-import type { Principal } from '../principal.js';
+import { OtherSiteError, type Principal, UnauthorizedError } from '../principal.js';
 import { SessionsService } from '../sessions.service.js';
 import { AccountsService } from '../accounts.service.js';
 import {
@@ -193,7 +187,7 @@ export class LoginController {
     const session = await this.sessions.logIn(body.username, body.password, {
       address: request.ip,
       userAgent: request.headers['user-agent'],
-      formerToken: sessionTokenOf(request),
+      formerSession: request.caller?.sessionId,
     });
     const { name, role, expires_at } = session;
     setSessionCookie(request, reply, session.token);
@@ -218,8 +212,7 @@ export class LoginController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EndedSessionDto | undefined> {
-    const token = sessionTokenOf(request);
-    if (token !== undefined) await this.sessions.end(token, request.ip);
+    if (request.caller) await this.sessions.logOut(request.caller, request.ip);
     clearSessionCookie(request, reply);
     return isForm(request) ? seeOther(reply, '/login') : { logged_out: true };
   }

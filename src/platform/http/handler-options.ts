@@ -3,12 +3,9 @@ import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.j
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { accessOf, requiredRole } from '../access/access.js';
 
 interface Options {
   readonly kind: 'json' | 'json-or-form' | 'raw';
-  /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
-  readonly mostBytes: number | 'limit';
   readonly anyKeysIn?: string;
   readonly ignoresQuery?: true;
 }
@@ -29,11 +26,6 @@ export const Consumes = (kind: Options['kind']) => declare({ kind });
 export const AnyKeysIn = (anyKeysIn: string) => declare({ anyKeysIn });
 
 export const AnyQuery = () => declare({ ignoresQuery: true });
-
-export const BodyUpTo = (mostBytes: number | 'limit') => declare({ mostBytes });
-
-/** Maximum size of a body if the handler requires no role. A user name and a password are much shorter. */
-const STRANGERS_BODY_BYTES = 16 * 1024;
 
 export interface DeclaredInput extends Options {
   readonly takesBody: boolean;
@@ -57,7 +49,6 @@ export function inputOf(context: ExecutionContext): DeclaredInput {
     const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
     input = {
       kind: 'json',
-      mostBytes: requiredRole(accessOf(context) ?? 'public') ? 'limit' : STRANGERS_BODY_BYTES,
       ...(Reflect.getMetadata(OPTIONS, controller) as Partial<Options> | undefined),
       ...(Reflect.getMetadata(OPTIONS, handler) as Partial<Options> | undefined),
       takesBody: isRead || indexOf(RouteParamtypes.BODY) !== undefined,

@@ -36,10 +36,11 @@ export function installHooks(
   instance.addHook('onSend', (request, reply, payload, done) => {
     // During shutdown, a client that reuses the connection would delay the exit or lose its next request.
     if (draining.begun) reply.header('connection', 'close');
-    if (!request.arriving) return sendCompletely(request, reply, payload, done);
-    request.arriving.discard((isAll) => {
+    const { arriving } = request;
+    if (!arriving || arriving.isComplete) return sendCompletely(request, reply, payload, done);
+    void arriving.discard().then(() => {
       // Closes the connection. Otherwise, the rest of the body would be read as the next request.
-      if (!isAll) reply.header('connection', 'close');
+      if (!arriving.isComplete) reply.header('connection', 'close');
       sendCompletely(request, reply, payload, done);
     });
   });

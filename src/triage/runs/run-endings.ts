@@ -21,21 +21,17 @@ import {
   noPersonAsked,
   type NotApplied,
   type RunError,
-  RunOver,
   SYSTEM,
-  TRIAGE_EVENTS,
   type TriageRun,
   type TriageRunEntity,
   whyNotApplied,
 } from '../triage-run.js';
 import { ProviderState } from './provider-state.js';
-import type { Found } from './triage-judging.js';
+import type { RunResult } from './triage-judging.js';
 
-/** Result of an attempt: either `found` or `error`. If `isWaiting` is true, the run gets another attempt. */
-export interface Outcome {
+/** Result of an attempt. If `isWaiting` is true, the run gets another attempt. */
+export interface Outcome extends RunResult {
   readonly run: TriageRun;
-  readonly found?: Found;
-  readonly error?: RunError;
   readonly isWaiting?: boolean;
   readonly unavailable?: ModelUnavailableError;
   readonly notes?: readonly string[];
@@ -114,7 +110,7 @@ export class RunEndings implements OnModuleInit {
 
   /** Returns why a run ended. An unexpected error appears only in the log. */
   errorOf(error: unknown, { id }: Pick<TriageRun, 'id'>): RunError {
-    if (error instanceof RunOver || error instanceof ModelUnavailableError) return error.why;
+    if (error instanceof ModelUnavailableError) return error.why;
     this.log.error({ err: error, triage: id }, 'A triage run ended in an error.');
     return failureOf('internal_error');
   }
@@ -152,7 +148,7 @@ export class RunEndings implements OnModuleInit {
     await this.record(tx, 'failed', run, { reason, message }, incident && summary);
     if (!incident || !isNeeded) return;
     const failure = { triage_id: run.id, reason, message };
-    await this.events.record(tx, incidentEvent(TRIAGE_EVENTS.failed, incident, failure));
+    await this.events.record(tx, incidentEvent('triage.failed', incident, failure));
     if (!noPersonAsked(run) || reason === 'discarded') return;
     const line = `${incident.incident_number} is not triaged: ${reason}. A person must judge it.`;
     afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
@@ -160,7 +156,7 @@ export class RunEndings implements OnModuleInit {
 
   private async record(
     tx: Tx,
-    event: keyof typeof TRIAGE_EVENTS,
+    event: 'requested' | 'completed' | 'failed',
     { id, incident_id, requested_by }: TriageRun,
     more: Readonly<Record<string, unknown>>,
     summary: string | undefined,
@@ -168,7 +164,7 @@ export class RunEndings implements OnModuleInit {
     const subject = { type: 'triage', id };
     const actor = event === 'requested' ? requested_by : SYSTEM;
     const details = { incident_id, ...more };
-    await this.audit.record(tx, { actor, action: TRIAGE_EVENTS[event], subject, details });
+    await this.audit.record(tx, { actor, action: `triage.${event}`, subject, details });
     if (summary === undefined) return;
     const told = { subject, event: `triage_${event}`, summary };
     await this.timeline.add(tx, { incidentId: incident_id, actor: requested_by, ...told });

@@ -5,7 +5,7 @@ import { RequiredLevels } from '../../actions/required-levels.js';
 import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
-import { type Incident, severityRises } from '../../incidents/incident.js';
+import { type Evidence, type Incident, severityRises } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
@@ -23,7 +23,6 @@ import {
 import { checkedVerdict } from '../evidence/verdict-check.js';
 import {
   type Judging,
-  type RunVerdict,
   ToolError,
   TriageModel,
   type TriageTool,
@@ -32,8 +31,7 @@ import {
   failureOf,
   isVerdictOutdated,
   noPersonAsked,
-  REPORT,
-  RunOver,
+  type RunError,
   type TriageRun,
   type TriageRunEntity,
   whyNotApplied,
@@ -43,6 +41,12 @@ export interface Found {
   readonly columns: Partial<TriageRunEntity>;
   readonly notes: readonly string[];
   readonly reportedAt?: Date;
+}
+
+/** Either `found` or `error`. */
+export interface RunResult {
+  readonly found?: Found;
+  readonly error?: RunError;
 }
 
 export interface Case {
@@ -89,13 +93,16 @@ export class TriageJudging {
     run: JudgedRun,
     known: Case | undefined,
     asking: Omit<Judging, 'tools'>,
-  ): Promise<Found> {
+  ): Promise<RunResult> {
     const attributes = { 'triage.id': run.id, 'incident.id': run.incident_id };
     return await traced(
       () => ({ name: 'triage run', kind: 'internal', attributes }),
       async () => {
-        if (!known) throw new RunOver(failureOf('incident_deleted'));
-        return await this.judgeCase(run, known, asking);
+        if (!known) return { error: failureOf('incident_deleted') };
+        const { incident, reports } = known;
+        const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reports[0]?.at);
+        if (!isWanted && whyNotApplied(incident, run)) return { error: failureOf('not_needed') };
+        return { found: await this.judgeCase(run, known, asking) };
       },
     );
   }
@@ -105,10 +112,6 @@ export class TriageJudging {
     { incident, reports, playbook }: Case,
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
-    const reportedAt = reports[0]?.at;
-    if (noPersonAsked(run) && !isVerdictOutdated(incident, reportedAt)) {
-      if (whyNotApplied(incident, run)) throw new RunOver(failureOf('not_needed'));
-    }
     const rawData = await this.turns.run(() => withReports(incident, reports));
     const { fields } = incident;
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, fields));
@@ -122,16 +125,14 @@ export class TriageJudging {
     const sources = new Map<string, unknown>(Object.entries({ raw_data: rawData, fields }));
     // The output of a failed question is no source, because the service itself wrote the error.
     for (const { id, output, failed } of answer.tool_calls) if (!failed) sources.set(id, output);
-    const checked = checkedVerdict(verdict, sources);
-    const { recommended_actions } = checked;
+    const { recommended_actions, ...checked } = checkedVerdict(verdict, sources);
+    const missing = run.playbook && !playbook && JSON.stringify(shownName(run.playbook));
+    const note = `There is no enabled playbook ${missing}: nothing guided the model.`;
+    const evidence = checked.verdict.evidence.map((one) => placed(one, reports));
     return {
-      columns: {
-        ...answer,
-        recommended_actions,
-        verdict: withEvidenceOf(checked.verdict, reports),
-      },
-      notes: [...(run.playbook && !playbook ? [missingNote(run.playbook)] : []), ...checked.notes],
-      reportedAt,
+      columns: { ...answer, recommended_actions, verdict: { ...checked.verdict, evidence } },
+      notes: [...(missing ? [note] : []), ...checked.notes],
+      reportedAt: reports[0]?.at,
     };
   }
 
@@ -139,11 +140,11 @@ export class TriageJudging {
     indicators: readonly ExtractedIndicator[],
     ask: TriageTool['ask'],
   ): Promise<TriageTool[]> {
-    const types: IndicatorType[] = [];
-    for (const type of LOOKED_UP) if (await this.connectorOf(type)) types.push(type);
-    if (!indicators.some(({ type }) => types.includes(type))) return [];
-    const description = `What threat intelligence says about an indicator of type ${types.join(', ')}.`;
-    return [{ name: 'look_up', description, ask }];
+    const description = `What threat intelligence says about an indicator of type ${LOOKED_UP.join(', ')}.`;
+    for (const type of new Set(indicators.map((one) => one.type))) {
+      if (await this.connectorOf(type)) return [{ name: 'look_up', description, ask }];
+    }
+    return [];
   }
 
   /** Ignores sandboxes, because they invent responses. */
@@ -190,10 +191,6 @@ function startOf(data: JsonRecord): unknown {
   return json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : shown;
 }
 
-function missingNote(playbook: string): string {
-  return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
-}
-
 const LATEST = 'latest_report';
 const EARLIER = 'earlier_reports';
 
@@ -216,14 +213,11 @@ function withReports(incident: Incident, reports: readonly JudgedReport[]): Json
 const IN_REPORT = new RegExp(`^/(?:${LATEST}|${EARLIER}/(\\d+))(/.*)`, 's');
 
 /** Evidence from a later report is not in `raw_data`, so its source contains the id of the report. */
-function withEvidenceOf(verdict: RunVerdict, reports: readonly JudgedReport[]): RunVerdict {
-  const evidence = verdict.evidence.map((one) => {
-    const [, n = -1, pointer] = IN_REPORT.exec(one.pointer) ?? [];
-    const report = reports[Number(n) + 1];
-    const isOfReport = one.source === 'raw_data' && report !== undefined && pointer !== undefined;
-    return isOfReport ? { ...one, source: `${REPORT}${report.id}`, pointer } : one;
-  });
-  return { ...verdict, evidence };
+function placed(evidence: Evidence, reports: readonly JudgedReport[]): Evidence {
+  const [, n = -1, pointer] = IN_REPORT.exec(evidence.pointer) ?? [];
+  const report = reports[Number(n) + 1];
+  if (evidence.source !== 'raw_data' || !report || pointer === undefined) return evidence;
+  return { ...evidence, source: `report/${report.id}`, pointer };
 }
 
 function withoutOutdated(first: JsonRecord, latest: JsonRecord): JsonRecord {

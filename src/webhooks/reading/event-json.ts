@@ -11,14 +11,8 @@ export interface ExactNumber {
   readonly rawJSON: string;
 }
 
-export function isExactNumber(value: Json | undefined): value is ExactNumber {
-  return typeof value === 'object' && value !== null && JSON.isRawJSON(value);
-}
-
 export function isObject(value: Json | undefined): value is JsonObject {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
-  );
+  return typeof value === 'object' && value !== null && !isList(value) && !JSON.isRawJSON(value);
 }
 
 export function isList(value: Json | undefined): value is readonly Json[] {
@@ -33,7 +27,7 @@ export function saysSomething(member: Json): boolean {
 export function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() || undefined;
   if (typeof value === 'number') return String(value);
-  return isExactNumber(value) ? value.rawJSON : undefined;
+  return JSON.isRawJSON(value) ? value.rawJSON : undefined;
 }
 
 /** Reserves one level for the object around an event that is not an object. */
@@ -46,13 +40,10 @@ type Reviver = (key: string, value: Json, context: { readonly source: string }) 
 type Parse = (text: string, reviver: Reviver) => Json;
 
 /**
- * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON, because the exact
- * bytes are kept:
- * - Skips a byte order mark. Invalid UTF-8 becomes U+FFFD.
- * - A number that JavaScript would change keeps its digits (ExactNumber).
- * - NUL and lone surrogates in strings and keys become visible text, such as `\u0000`.
+ * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON:
+ * - Numbers that JavaScript would change keep their digits (ExactNumber).
+ * - NUL and lone surrogates become visible text, such as `\u0000`. Invalid UTF-8 becomes U+FFFD.
  * - Lists and objects below the last level become strings that contain their JSON.
- * - Of duplicate keys, the last one wins. `__proto__` is an ordinary key.
  */
 export function readEventJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');

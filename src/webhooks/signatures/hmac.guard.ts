@@ -5,7 +5,7 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { RefusedError } from '../../auth/auth.errors.js';
+import { RefusedError } from '../../auth/principal.js';
 import { accessOf } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';

@@ -120,14 +120,9 @@ export type WebhookSource = Omit<WebhookSourceEntity, 'secret' | 'previous_secre
 
 export type ReadingRules = Pick<WebhookSource, 'source' | 'format'> & Partial<WebhookSource>;
 
-export interface ReceivingSource extends WebhookSource {
-  readonly secrets: readonly ReceivingSecret[];
-}
+export type ReceivingSecret = Readonly<{ value: string; until?: Date | null }>;
 
-export interface ReceivingSecret {
-  readonly value: string;
-  readonly until?: Date | null;
-}
+export type ReceivingSource = WebhookSource & Readonly<{ secrets: readonly ReceivingSecret[] }>;
 
 /** Settings for the events of a tool, from a YAML file in src/webhooks/presets. */
 export type Preset = Readonly<Record<'name' | 'title' | 'documentation', string>> &

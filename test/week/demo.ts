@@ -21,7 +21,7 @@ const PICTURES = 'docs/pictures';
 const VIEWPORT = { width: 1_200, height: 640 };
 
 void runToEnd(async () => {
-  print('Starts the service and replays a week. This takes some ten seconds.');
+  print('Starting the service and replaying a week. This takes about 30 s.');
   const site = await startSite({ PORT, PUBLIC_URL: ADDRESS });
   const days = week(25).map(({ posts, ...day }) => ({
     ...day,

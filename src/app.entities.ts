@@ -2,7 +2,7 @@
 export { ActionEntity } from './actions/action.js';
 export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';
-export { ApiKeyEntity, KnownNetworkEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
+export { ApiKeyEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
 export { ConnectorEntity } from './connectors/connector-registry.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';

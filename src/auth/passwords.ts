@@ -41,11 +41,7 @@ async function loadZxcvbn(): Promise<ZxcvbnFactory> {
 }
 
 /** @param field name of the password in the error */
-export async function requireStrong(
-  password: string,
-  username: string,
-  field = 'password',
-): Promise<void> {
+export async function requireStrong(password: string, username: string, field = 'password') {
   const text = normalised(password);
   const nameWords = [username, ...username.split(/[._@-]+/)].filter(
     (word) => word.length >= SHORTEST_NAME_PART,

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
+import type { AuditEntry } from '../audit/audit-entry.js';
 import {
   type ApprovalLevel,
   approvalLevelOf,
@@ -49,13 +49,8 @@ export class OtherSiteError extends AppError {
   }
 }
 
-export interface Refusal {
-  readonly action: AuditAction;
-  /** Name of the caller. `undefined` for an unknown caller: the audit record then shows only the network. */
-  readonly actor?: string;
-  readonly subject?: AuditSubject;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
+/** Without `actor`, the caller is unknown: the audit record then shows only the network. */
+export type Refusal = Pick<AuditEntry, 'action'> & Partial<AuditEntry>;
 
 /** Refusals writes `refusal` into the audit trail and sends the error `told` to the caller. */
 export class RefusedError extends AppError {

@@ -48,7 +48,6 @@ describe('the log of refused requests', () => {
       { record } as unknown as AuditLog,
       new Clock(),
     );
-    log.onModuleInit();
   });
 
   afterEach(async () => {

@@ -5,7 +5,6 @@ import {
   type ExceptionFilter,
   Logger,
   type OnApplicationShutdown,
-  type OnModuleInit,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AuditEntry } from '../audit/audit-entry.js';
@@ -26,7 +25,7 @@ const STRANGERS = 'strangers';
 /** Kind of the budget for rows. Budgets of strangers have the name of their network. */
 type Budget = 'principal' | 'user' | 'address';
 
-type Entry = Omit<AuditEntry, 'subject'> & Partial<Pick<AuditEntry, 'subject'>>;
+type Entry = Refusal & Pick<AuditEntry, 'actor'>;
 
 interface Unwritten {
   readonly refusals: AuditEntry['action'];
@@ -45,23 +44,19 @@ const actorAt = (address: string): string => `address:${address}`;
  */
 @Injectable()
 @Catch(RefusedError)
-export class Refusals implements ExceptionFilter, OnModuleInit, OnApplicationShutdown {
+export class Refusals implements ExceptionFilter, OnApplicationShutdown {
   private readonly logger = new Logger(Refusals.name);
   private readonly answers = new ErrorFilter();
   private readonly writesUnderWay = new Set<Promise<void>>();
   private readonly rows = new Map<string, number>();
   private unwritten = new Map<string, Unwritten>();
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timer = setInterval(() => void this.closeMinute(), MINUTE).unref();
 
   constructor(
     private readonly transactions: Transactions,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
   ) {}
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.closeMinute(), MINUTE).unref();
-  }
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);

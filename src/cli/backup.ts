@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { writeBackup } from '../platform/database/backup/backup-file.js';
+import { writeBackup } from '../platform/database/backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
 import { givenSecretKeys, neededKeys, requireKeys } from '../platform/secrets/secret-keys.js';
 import { readArgument, runCommand, say } from './command.js';

@@ -1,7 +1,6 @@
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { readBackup } from '../platform/database/backup/backup-file.js';
-import { restoreBackup } from '../platform/database/backup/restore-backup.js';
+import { readBackup, restoreBackup } from '../platform/database/backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
 import { givenSecretKeys, requireKeys } from '../platform/secrets/secret-keys.js';
 import { restoreService } from './service-backup.js';

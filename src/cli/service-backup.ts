@@ -12,17 +12,12 @@ import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { findActiveSwitch, keepSwitchActive } from '../kill-switch/kill-switch.js';
 import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { Settings } from '../platform/config/settings.js';
-import type { Manifest } from '../platform/database/backup/backup-file.js';
-import { inUseError, type Restore } from '../platform/database/backup/restore-backup.js';
+import { inUseError, type Manifest, type Restore } from '../platform/database/backup.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { acceptKeys, addKeys, neededKeys } from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
-interface RestoreChoices {
-  readonly withoutKey: boolean;
-  readonly quiet: boolean;
-  readonly asItWas: boolean;
-}
+type RestoreChoices = Readonly<Record<'withoutKey' | 'quiet' | 'asItWas', boolean>>;
 
 /** Also ends the work in progress. Unless `asItWas` is set, keeps the changes that a restore must not undo. */
 export async function restoreService(

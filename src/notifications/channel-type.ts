@@ -87,6 +87,7 @@ export async function postJson(
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
     maxAnswerBytes: MAX_RESPONSE_BYTES,
+    reusesConnection: true,
   });
   return read(answer);
 }

@@ -59,7 +59,7 @@ export class IncidentTriageController {
     kill_switch_active: 'The kill switch is on and the run would ask a model outside.',
   })
   async request(
-    @Param('id', IncidentIdPipe) incidentId: string,
+    @Param('id', IncidentIdPipe) incident_id: string,
     @Body() { playbook, force = false }: TriageRequestDto,
     @PrefersAsync() later: boolean,
     @CurrentPrincipal() caller: Principal,
@@ -71,7 +71,7 @@ export class IncidentTriageController {
       provisionalForMs: this.triage.answeredWithinMs,
     });
     const waiting = { completed, failed: idempotency.release() };
-    const wanted = { incidentId, playbook, force };
+    const wanted = { incident_id, playbook: playbook ?? null, force };
     const run = await this.triage.triage(caller, wanted, later, waiting);
     void reply.status(statusOf(run));
     return presentTriageRun(run);

@@ -273,11 +273,10 @@ export const RUN_COLUMNS = columnsOf(TriageRunEntity, []);
 const DETAILS = ['points', 'tool_calls'] as const;
 export const LISTED_COLUMNS = columnsOf(TriageRunEntity, DETAILS);
 
-export type TriageRun = Omit<TriageRunEntity, (typeof DETAILS)[number]> &
-  Partial<Pick<TriageRunEntity, (typeof DETAILS)[number]>> & {
-    /** Only for a run that waits because of an `error`. */
-    readonly next_attempt_at?: Date | null;
-  };
+export interface TriageRun extends TriageRunEntity {
+  /** Only for a run that waits because of an `error`. */
+  readonly next_attempt_at?: Date | null;
+}
 
 export class TriageTokensDto {
   @WholeNumber({ min: 0 })
@@ -316,8 +315,12 @@ const presentRun = present(TriageRunDto);
 export function presentTriageRun(run: TriageRun): TriageRunDto {
   const { input_tokens: input, output_tokens: output, cached_input_tokens: cached_input } = run;
   const applied = run.verdict && run.not_applied === null;
-  const tokens = { input, output, cached_input };
-  return presentRun({ points: null, tool_calls: null, ...run, triage_id: run.id, applied, tokens });
+  return presentRun({
+    ...run,
+    triage_id: run.id,
+    applied,
+    tokens: { input, output, cached_input },
+  });
 }
 
 export const SYSTEM = 'system';

@@ -34,7 +34,6 @@ export interface RunChange {
 }
 
 const names = (columns: readonly string[]) => columns.map((name) => `run.${name}`).join(', ');
-const LISTED = names(LISTED_COLUMNS);
 
 const IS_RUNNING = '(work.worker is not null and not work.ready)';
 /** A lane has a reason if it is paused, or if one run is checking whether the reason still exists. */
@@ -48,7 +47,7 @@ const shown = (all: readonly string[]) => `
   coalesce(lane.reason, run.error) as error,
   case when not ${IS_RUNNING} and coalesce(lane.reason, run.error) is not null
        then greatest(work.due_at, lane.paused_until) end as next_attempt_at`;
-const SHOWN = shown(LISTED_COLUMNS);
+const SHOWN = shown(RUN_COLUMNS);
 
 const INSERT: Statement = {
   name: 'triage_runs_insert',
@@ -58,7 +57,7 @@ const INSERT: Statement = {
       from jsonb_to_recordset($1::jsonb) as added (
         id uuid, incident_id uuid, requested_by text, force boolean, playbook text, provider text, created_at timestamptz)
      order by incident_id
-    returning ${LISTED}`,
+    returning ${names(RUN_COLUMNS)}`,
 };
 
 const KNOWN: Statement = {
@@ -91,7 +90,7 @@ const CHANGE: Statement = {
 const LIST = (direction: 'asc' | 'desc'): Statement => ({
   name: `triage_runs_list_${direction}`,
   text: listStatement({
-    ctes: [`run as (select ${SHOWN} from ${FROM} where run.incident_id = $1)`],
+    ctes: [`run as (select ${shown(LISTED_COLUMNS)} from ${FROM} where run.incident_id = $1)`],
     total: '(select count(*) from triage_runs where incident_id = $1)',
     ids: `select id from triage_runs where incident_id = $1 order by id ${direction} offset $2 limit $3`,
     columns: 'run.*',
@@ -102,7 +101,7 @@ const LIST = (direction: 'asc' | 'desc'): Statement => ({
 
 const FIND: Statement = {
   name: 'triage_runs_find',
-  text: `select ${shown(RUN_COLUMNS)} from ${FROM} where run.incident_id = $1 and run.id = $2`,
+  text: `select ${SHOWN} from ${FROM} where run.incident_id = $1 and run.id = $2`,
 };
 
 const COUNT_OPEN: Statement = {
@@ -155,8 +154,8 @@ export class TriageRunsRepository {
     return await readPage(this.statements, { statement, values });
   }
 
-  async find(incidentId: string, id: string, tx?: Tx): Promise<TriageRun | undefined> {
-    return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
+  async find(incidentId: string, id: string): Promise<TriageRun | undefined> {
+    return (await this.statements.rows<TriageRun>(FIND, [incidentId, id]))[0];
   }
 
   async open(tx: Tx, incident_id?: string): Promise<string[]> {

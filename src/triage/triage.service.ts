@@ -18,14 +18,10 @@ import { type NewRun, TRIAGE, TriageRunsRepository } from './triage-runs.reposit
 import { TriageWork, type Waiting } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { type Outcome, RunEndings } from './runs/run-endings.js';
-import { type JudgedRun, type RunResult, TriageJudging } from './runs/triage-judging.js';
+import { type RunResult, TriageJudging } from './runs/triage-judging.js';
 import { stillAnswers, SYSTEM, type TriageRun, type TriageRunsQueryDto } from './triage-run.js';
 
-interface WantedRun {
-  readonly incidentId: string;
-  readonly force: boolean;
-  readonly playbook?: string;
-}
+type WantedRun = Pick<NewRun, 'incident_id' | 'force' | 'playbook'>;
 
 interface Locked {
   readonly incidents: ReadonlyMap<string, Incident>;
@@ -80,22 +76,19 @@ export class TriageService implements OnModuleInit {
     waiting: Waiting,
   ): Promise<TriageRun> {
     const { playbook, force } = wanted;
-    if (playbook !== undefined && !(await this.playbooks.findEnabled(playbook))) {
+    if (playbook !== null && !(await this.playbooks.findEnabled(playbook))) {
       const message = 'playbook must be the name or id of an enabled playbook.';
       throw ValidationError.of('playbook', 'unknown_playbook', message);
     }
-    const incident = await this.incidents.get(wanted.incidentId);
-    const { id: incidentId } = incident;
-    const { open, completed } = (await this.runs.known([incidentId])).get(incidentId) ?? {};
-    if (completed && !force && stillAnswers(completed, incident.status)) {
-      return (await this.runs.find(incidentId, completed.id))!;
-    }
+    const { id: incident_id, status } = await this.incidents.get(wanted.incident_id);
+    const { open, completed } = (await this.runs.known([incident_id])).get(incident_id) ?? {};
+    if (completed && !force && stillAnswers(completed, status)) return completed;
     if (this.model.unusable) throw this.model.unusable;
     if (open?.status === 'running') throw inProgress(open.id);
     const shortage = later ? undefined : await this.provider.shortage();
     if (shortage) throw shortage;
     const { asksOutside } = this.model;
-    const added = this.newRun({ ...wanted, incidentId }, caller.name);
+    const added = this.newRun({ ...wanted, incident_id }, caller.name);
     let ended: Awaited<ReturnType<TriageWork['begin']>> | undefined;
     const run = await this.transactions.run<TriageRun>(
       async (tx) => {
@@ -137,9 +130,7 @@ export class TriageService implements OnModuleInit {
     const incident = locked.incidents.get(id);
     if (!incident) throw new NotFoundError('Incident');
     const { open, completed } = (await this.runs.known([id], tx)).get(id) ?? {};
-    if (completed && !force && stillAnswers(completed, incident.status)) {
-      return (await this.runs.find(id, completed.id, tx))!;
-    }
+    if (completed && !force && stillAnswers(completed, incident.status)) return completed;
     if (!open) return (await this.runs.insert(tx, [wanted]))[0]!;
     const { requested_by, provider } = wanted;
     const columns = {
@@ -160,9 +151,9 @@ export class TriageService implements OnModuleInit {
       payloads.get(id)!.map(({ payload }) => payload as TriageWantedPayload);
     const isAgain = (id: string) => payloadsOf(id).some(({ again }) => again);
     const ids = [...payloads.keys()];
-    const wanted = ids.map((incidentId) => {
-      const { requested_by = SYSTEM, playbook } = payloadsOf(incidentId)[0]!;
-      return this.newRun({ incidentId, force: false, playbook }, requested_by);
+    const wanted = ids.map((incident_id) => {
+      const { requested_by = SYSTEM, playbook = null } = payloadsOf(incident_id)[0]!;
+      return this.newRun({ incident_id, force: false, playbook }, requested_by);
     });
     const locked = await this.lock(tx, wanted, !this.model.asksOutside);
     const known = await this.runs.known(ids, tx);
@@ -189,15 +180,15 @@ export class TriageService implements OnModuleInit {
   }
 
   /** Judges before it locks. Judges again if the incident changed: a verdict is about the locked version. */
-  private async lock(tx: Tx, runs: readonly JudgedRun[], isJudged: boolean): Promise<Locked> {
-    const idsOf = (all: readonly JudgedRun[]) => all.map(({ incident_id }) => incident_id);
+  private async lock(tx: Tx, runs: readonly NewRun[], isJudged: boolean): Promise<Locked> {
+    const idsOf = (all: readonly NewRun[]) => all.map(({ incident_id }) => incident_id);
     if (!isJudged) return { incidents: await this.incidents.lockAllForUpdate(tx, idsOf(runs)) };
     const at = { started_at: this.clock.now(), provider: this.model.provider };
     const outcomes = new Map<string, Omit<Outcome, 'run'>>();
     const incidents = new Map<string, Incident>();
     for (let open = runs; open.length > 0;) {
       const cases = await this.judging.read(open, tx);
-      const judge = async (run: JudgedRun) => {
+      const judge = async (run: NewRun) => {
         const begun = performance.now();
         const judged = this.judging.judge(run, cases.get(run.incident_id), LOCAL);
         const result = await judged.catch((error: unknown): RunResult => {
@@ -216,17 +207,10 @@ export class TriageService implements OnModuleInit {
     return { incidents, outcomeOf: (run) => ({ ...outcomes.get(run.incident_id)!, run }) };
   }
 
-  private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {
+  private newRun(wanted: WantedRun, requested_by: string): NewRun {
     const created_at = this.clock.now();
-    return {
-      id: newId(created_at.getTime()),
-      incident_id: incidentId,
-      requested_by,
-      force,
-      playbook: playbook ?? null,
-      provider: this.model.provider,
-      created_at,
-    };
+    const id = newId(created_at.getTime());
+    return { ...wanted, id, requested_by, provider: this.model.provider, created_at };
   }
 }
 

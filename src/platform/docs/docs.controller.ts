@@ -14,8 +14,7 @@ import {
 import { version } from '../config/process.js';
 import { Settings } from '../config/settings.js';
 import { NotFoundError } from '../errors/app-error.js';
-import { JSON_UTF8 } from '../http/answer.js';
-import { sendFile, type StaticFile, staticFile } from '../http/answer-transport.js';
+import { JSON_UTF8, sendFile, type StaticFile, staticFile } from '../http/answer.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
 import { ApiAnswer, ETAG_HEADER, Operation } from '../openapi/answers.js';

@@ -1,25 +1,20 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bareAddress } from '../addresses/network.js';
 import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
-import { API_HEADERS } from './answer.js';
-import { sendCompletely } from './answer-transport.js';
+import { API_HEADERS, sendCompletely } from './answer.js';
+import { Settings } from '../config/settings.js';
 import { AppError } from '../errors/app-error.js';
-import { ArrivingBody, type BodyMemory } from './arriving-body.js';
-import type { Draining } from './listening.js';
-import { type KnownRoutes, routeOf } from './known-routes.js';
+import { ArrivingBody, BodyMemory } from './arriving-body.js';
+import { Draining } from './listening.js';
+import { KnownRoutes, routeOf } from './known-routes.js';
 import './request.js';
 
-interface Parts {
-  readonly isBehindProxy: boolean;
-  readonly memory: BodyMemory;
-  readonly routes: KnownRoutes;
-  readonly draining: Draining;
-}
-
-export function installHooks(
-  instance: FastifyInstance,
-  { isBehindProxy, memory, routes, draining }: Parts,
-): void {
+export function installHooks(app: NestFastifyApplication): void {
+  const instance = app.getHttpAdapter().getInstance();
+  const isBehindProxy = app.get(Settings).trustProxy.length > 0;
+  const [memory, draining, routes] = [app.get(BodyMemory), app.get(Draining), app.get(KnownRoutes)];
+  routes.watch(instance);
   installRequestTraces(instance);
   // Node would answer without the envelope. An unknown expectation may be ignored (RFC 9110).
   instance.server.on('checkExpectation', (request, response) =>

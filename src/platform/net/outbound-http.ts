@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
-import { request as requestTls } from 'node:https';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestPlain,
+} from 'node:http';
+import { Agent as HttpsAgent, request as requestTls } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { GrowingBuffer } from '../growing-buffer.js';
 import { traced, type Work } from '../tracing/tracing.js';
@@ -17,6 +22,14 @@ import { Targets } from './targets.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
+/** Maximum time to receive a response that nobody reads, so that its connection can be reused. */
+const DROPPED_MS = 1_000;
+
+/** The idle timeout is below 5 s, after which many servers close an idle connection. */
+const KEEPING = { keepAlive: true, timeout: 4_000 };
+/** Own agents, because environment variables can make the global agents of Node use a proxy. */
+const HTTP = { send: requestPlain, once: new HttpAgent(), keeping: new HttpAgent(KEEPING) };
+const HTTPS = { send: requestTls, once: new HttpsAgent(), keeping: new HttpsAgent(KEEPING) };
 
 /** Sends all outgoing requests: no redirects, no proxies of the environment, and only verified certificates. */
 @Injectable()
@@ -39,60 +52,14 @@ export class OutboundHttp {
   }
 
   private async send(request: OutboundRequest): Promise<OutboundAnswer> {
-    const { url, signal, operatorsTarget, timeoutMs = TIMEOUT_MS } = request;
+    const { url, operatorsTarget, timeoutMs = TIMEOUT_MS } = request;
     refuseOtherUrls(url);
-    const outgoing = open(request, this.targets.lookupFor(url.hostname, operatorsTarget));
-    const response = Promise.withResolvers<IncomingMessage>();
-    const failure = Promise.withResolvers<never>();
-    /** True if bytes of the request may have been sent. */
-    let sent = false;
-    let isAnswered = false;
-
-    const fail = (reason: 'timeout' | 'broken', message: string, cause?: unknown): void => {
-      if (sent) failure.reject(new OutcomeUnknownError(message, reason, { cause }));
-      else if (cause instanceof UnreachableError) failure.reject(cause);
-      else failure.reject(new UnreachableError(message, { cause }));
-      outgoing.destroy();
-    };
-    const exchange = async (): Promise<OutboundAnswer> => {
-      await connectionOf(outgoing);
-      await request.beforeLeaving?.();
-      // The request was aborted during `beforeLeaving`, so nothing may be sent.
-      if (outgoing.destroyed) return await failure.promise;
-      sent = true;
-      outgoing.end(request.body);
-      const incoming = await response.promise;
-      const body = await bodyOf(incoming, request);
-      return new OutboundAnswer(incoming.statusCode ?? 0, incoming.headers, body);
-    };
-
-    outgoing.on('response', (incoming) => {
-      isAnswered = sent;
-      if (sent) response.resolve(incoming);
-      else fail('broken', 'The server responded before the request.');
-    });
-    outgoing.on('error', (cause) => fail('broken', messageOf(cause), cause));
-    // Once a response has begun, bodyOf reports whether the response is complete.
-    outgoing.on('close', () => isAnswered || fail('broken', 'The connection ended.'));
-    const connecting = setTimeout(
-      () => sent || fail('timeout', 'The connection was not established in time.'),
-      CONNECT_TIMEOUT_MS,
+    const lookup = this.targets.lookupFor(url.hostname, operatorsTarget);
+    const deadline = performance.now() + timeoutMs;
+    const answer = await attempt(request, lookup, deadline);
+    return (
+      answer ?? (await attempt({ ...request, reusesConnection: undefined }, lookup, deadline))!
     );
-    const waiting = setTimeout(
-      () => fail('timeout', 'No complete response came in time.'),
-      timeoutMs,
-    );
-    const abort = (): void => fail('timeout', 'The request was aborted.');
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted) abort();
-    try {
-      return await Promise.race([exchange(), failure.promise]);
-    } finally {
-      clearTimeout(connecting);
-      clearTimeout(waiting);
-      signal?.removeEventListener('abort', abort);
-      outgoing.destroy();
-    }
   }
 }
 
@@ -118,12 +85,81 @@ function refuseOtherUrls(url: URL): void {
   }
 }
 
+/** Returns `undefined` if the server had closed the reused connection and did not respond. */
+async function attempt(
+  request: OutboundRequest,
+  lookup: LookupFunction,
+  deadline: number,
+): Promise<OutboundAnswer | undefined> {
+  const { signal, reusesConnection } = request;
+  const outgoing = open(request, lookup);
+  const response = Promise.withResolvers<IncomingMessage>();
+  const failure = Promise.withResolvers<undefined>();
+  /** True if bytes of the request may have been sent. */
+  let sent = false;
+  let isAnswered = false;
+  let isOver = false;
+
+  const fail = (reason: 'timeout' | 'broken', message: string, cause?: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    const isStale = outgoing.reusedSocket && reason === 'broken' && !isAnswered;
+    if (isStale) failure.resolve(undefined);
+    else if (sent) failure.reject(new OutcomeUnknownError(message, reason, { cause }));
+    else if (cause instanceof UnreachableError) failure.reject(cause);
+    else failure.reject(new UnreachableError(message, { cause }));
+    outgoing.destroy();
+  };
+  const exchange = async (): Promise<OutboundAnswer | undefined> => {
+    await connectionOf(outgoing);
+    await request.beforeLeaving?.();
+    // The request was aborted during `beforeLeaving`, so nothing may be sent.
+    if (isOver) return await failure.promise;
+    sent = true;
+    outgoing.end(request.body);
+    const incoming = await response.promise;
+    const body = await bodyOf(incoming, request);
+    return new OutboundAnswer(incoming.statusCode ?? 0, incoming.headers, body);
+  };
+
+  outgoing.on('response', (incoming) => {
+    isAnswered = sent;
+    if (sent) response.resolve(incoming);
+    else fail('broken', 'The server responded before the request.');
+  });
+  outgoing.on('error', (cause) => fail('broken', messageOf(cause), cause));
+  // Once a response has begun, bodyOf reports whether the response is complete.
+  outgoing.on('close', () => isAnswered || fail('broken', 'The connection ended.'));
+  const left = Math.max(0, deadline - performance.now());
+  const connecting = setTimeout(
+    () => sent || fail('timeout', 'The connection was not established in time.'),
+    Math.min(CONNECT_TIMEOUT_MS, left),
+  );
+  const waiting = setTimeout(() => fail('timeout', 'No complete response came in time.'), left);
+  const abort = (): void => fail('timeout', 'The request was aborted.');
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
+  let isKept: boolean | undefined;
+  try {
+    const answer = await Promise.race([exchange(), failure.promise]);
+    isKept = answer && reusesConnection && outgoing.writableFinished;
+    return answer;
+  } finally {
+    isOver = true;
+    clearTimeout(connecting);
+    clearTimeout(waiting);
+    signal?.removeEventListener('abort', abort);
+    if (!isKept) outgoing.destroy();
+  }
+}
+
 /** Waits until TLS is verified. Before `end`, Node sends nothing, not even headers. */
 function connectionOf(outgoing: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     outgoing.once('socket', (socket) => {
       const connected = outgoing.protocol === 'https:' ? 'secureConnect' : 'connect';
-      socket.once(connected, () => resolve());
+      if (outgoing.reusedSocket) resolve();
+      else socket.once(connected, () => resolve());
     });
   });
 }
@@ -135,7 +171,11 @@ async function bodyOf(
   incoming: IncomingMessage,
   { withoutBody, maxAnswerBytes = MAX_ANSWER_BYTES }: OutboundRequest,
 ): Promise<Buffer> {
-  if (withoutBody) return NOTHING;
+  if (withoutBody) {
+    incoming.on('error', () => undefined).resume();
+    setTimeout(() => incoming.destroy(), DROPPED_MS).unref();
+    return NOTHING;
+  }
   const body = new GrowingBuffer(maxAnswerBytes, () => true);
   try {
     for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -151,20 +191,19 @@ async function bodyOf(
 }
 
 function open(request: OutboundRequest, lookup: LookupFunction): ClientRequest {
-  const { url, method, body } = request;
+  const { url, method, body, reusesConnection } = request;
   const headers = {
     'accept-encoding': 'identity',
     'user-agent': 'incident-triage-service',
     ...request.headers,
     'content-length': body === undefined ? undefined : String(Buffer.byteLength(body)),
   };
-  const send = url.protocol === 'https:' ? requestTls : requestPlain;
+  const { send, once, keeping } = url.protocol === 'https:' ? HTTPS : HTTP;
   const options = {
     method,
     // Omits undefined headers, because Node would throw.
     headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
-    // Environment variables can make the global agents of Node use a proxy.
-    agent: false,
+    agent: reusesConnection ? keeping : once,
     lookup,
     // Certificates are verified regardless of NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,

@@ -7,6 +7,8 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
   readonly maxAnswerBytes?: number;
   readonly withoutBody?: boolean;
+  /** The request must be repeatable: it is sent again if the server has closed the reused connection. */
+  readonly reusesConnection?: true;
   readonly signal?: AbortSignal;
   /** A target of the operator may be in any private network, but must not be a cloud metadata address. */
   readonly operatorsTarget?: boolean;

@@ -27,12 +27,12 @@ import {
   TriageModel,
   type TriageTool,
 } from '../model/triage-model.port.js';
+import type { NewRun } from '../triage-runs.repository.js';
 import {
   failureOf,
   isVerdictOutdated,
   noPersonAsked,
   type RunError,
-  type TriageRun,
   type TriageRunEntity,
   whyNotApplied,
 } from '../triage-run.js';
@@ -55,11 +55,6 @@ export interface Case {
   readonly playbook?: PlaybookEntity;
 }
 
-export type JudgedRun = Pick<
-  TriageRun,
-  'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
->;
-
 @Injectable()
 export class TriageJudging {
   private readonly turns = new LoopTurns();
@@ -73,7 +68,7 @@ export class TriageJudging {
     private readonly model: TriageModel,
   ) {}
 
-  async read(runs: readonly JudgedRun[], tx?: Tx): Promise<ReadonlyMap<string, Case>> {
+  async read(runs: readonly NewRun[], tx?: Tx): Promise<ReadonlyMap<string, Case>> {
     const ids = runs.map(({ incident_id }) => incident_id);
     const incidents = await this.incidents.findAll(ids, tx);
     const reports = await this.reports.toJudge(ids, tx);
@@ -81,16 +76,17 @@ export class TriageJudging {
     for (const name of new Set(runs.flatMap(({ playbook }) => playbook ?? []))) {
       playbooks.set(name, await this.playbooks.findEnabled(name, tx));
     }
-    const cases = runs.flatMap(({ incident_id: id, playbook }): [string, Case][] => {
+    const cases = new Map<string, Case>();
+    for (const { incident_id: id, playbook } of runs) {
       const incident = incidents.get(id);
       const given = { reports: reports.get(id) ?? [], playbook: playbooks.get(playbook ?? '') };
-      return incident ? [[id, { incident, ...given }]] : [];
-    });
-    return new Map(cases);
+      if (incident) cases.set(id, { incident, ...given });
+    }
+    return cases;
   }
 
   async judge(
-    run: JudgedRun,
+    run: NewRun,
     known: Case | undefined,
     asking: Omit<Judging, 'tools'>,
   ): Promise<RunResult> {
@@ -108,7 +104,7 @@ export class TriageJudging {
   }
 
   private async judgeCase(
-    run: JudgedRun,
+    run: NewRun,
     { incident, reports, playbook }: Case,
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
@@ -155,7 +151,7 @@ export class TriageJudging {
   }
 
   private async lookUp(
-    run: JudgedRun,
+    run: NewRun,
     incident: Incident,
     { id, type: indicatorType, value }: ExtractedIndicator,
     { gate }: Pick<Judging, 'gate'>,

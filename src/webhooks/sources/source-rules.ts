@@ -136,10 +136,14 @@ export function settingsProblems(change: SettingsChange): FieldError[] {
   return problems;
 }
 
-/** Returns the settings after a request. A preset replaces all reading rules that are not in the request. */
-export function settingsAfter(before: SourceSettings, change: SettingsChange): SourceSettings {
+export function requireValidSettings(change: SettingsChange): void {
   const problems = settingsProblems(change);
   if (problems.length > 0) throw new ValidationError(problems);
+}
+
+/** Returns the settings after a request. A preset replaces all reading rules that are not in the request. */
+export function settingsAfter(before: SourceSettings, change: SettingsChange): SourceSettings {
+  requireValidSettings(change);
   const preset = change.preset ? presetNamed(change.preset) : undefined;
   const { mapping, severity_mapping, type_mapping, incident_type } = DEFAULT_SETTINGS;
   const after: SourceSettings = {

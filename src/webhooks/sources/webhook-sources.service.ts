@@ -18,7 +18,12 @@ import type { SealedColumn } from '../../platform/secrets/secret-keys.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { readEventJson } from '../reading/event-json.js';
 import { openBody, type ReadEvent } from '../reading/read-events.js';
-import { DEFAULT_SETTINGS, requireUsable, settingsAfter } from './source-rules.js';
+import {
+  DEFAULT_SETTINGS,
+  requireUsable,
+  requireValidSettings,
+  settingsAfter,
+} from './source-rules.js';
 import { type ReceivingSource, SOURCE_NAME, WebhookSourceEntity } from './webhook-source.entity.js';
 import type {
   WebhookSourceInputDto,
@@ -113,6 +118,7 @@ export class WebhookSourcesService {
   async update(caller: Caller, source: string, change: WebhookSourceUpdateDto) {
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
     if (given.length === 0) throw ValidationError.nothingGiven();
+    requireValidSettings(change);
     return await this.transactions.run<WebhookSourceEntity>(async (tx) => {
       const after = this.contentAfter(await this.get(source, tx), change);
       await tx.update(WebhookSourceEntity, { source }, { ...after, updated_at: () => 'now()' });

@@ -2,7 +2,6 @@ import { showApprovals } from './approvals.mjs';
 import { documentForPage } from './boxes.mjs';
 import { showLinked } from './linked.mjs';
 import { pagePlugin } from './plugin.mjs';
-import { inOrder } from './search.mjs';
 
 /* This class turns on the dark colours of Swagger UI. */
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
@@ -24,7 +23,6 @@ const ui = window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   docExpansion: 'list',
   filter: true,
-  operationsSorter: inOrder,
   persistAuthorization: false,
   requestSnippetsEnabled: true,
   tryItOutEnabled: true,

@@ -17,6 +17,8 @@ import type { Tx } from '../platform/database/transactions.js';
 import { acceptKeys, addKeys, neededKeys } from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
+const MOST_NAMED = 50;
+
 type RestoreChoices = Readonly<Record<'withoutKey' | 'quiet' | 'asItWas', boolean>>;
 
 /** Also ends the work in progress. Unless `asItWas` is set, keeps the changes that a restore must not undo. */
@@ -67,8 +69,9 @@ export async function restoreService(
   return `Restored ${rows} rows of ${tables.length} tables. All users must log in again.\n${stringify(details)}`;
 }
 
+/** Names few ids, because a long list would displace the other details of the audit record. */
 const countedIds = (ids: readonly string[]) =>
-  ids.length === 0 ? undefined : { count: ids.length, ids };
+  ids.length === 0 ? undefined : { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 
 const NOTES = [
   'create temporary table keys_before on commit drop as select id, revoked_at from api_keys',

@@ -323,13 +323,6 @@ export function presentTriageRun(run: TriageRun): TriageRunDto {
   });
 }
 
-export const SYSTEM = 'system';
-
-/** True if no person waits for the verdict, because a webhook source requested the triage. */
-export function noPersonAsked({ requested_by }: Pick<TriageRun, 'requested_by'>): boolean {
-  return requested_by === SYSTEM || requested_by.startsWith('webhook:');
-}
-
 export function whyNotApplied(
   { status, verdict_by_person }: Pick<Incident, 'status' | 'verdict_by_person'>,
   { force }: Pick<TriageRun, 'force'>,

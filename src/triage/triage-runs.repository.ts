@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { listStatement, readPage } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
-import { type Statement, Statements } from '../platform/database/statements.js';
+import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Page } from '../platform/paging/page.js';
 import { NO_TOKENS, type TokenUse } from './model/triage-model.port.js';
@@ -16,10 +16,12 @@ import {
 
 export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
 
-export type NewRun = Pick<
-  TriageRun,
-  'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook' | 'provider' | 'created_at'
->;
+const NEW_COLUMNS = [
+  ...(['id', 'incident_id', 'requested_by'] as const),
+  ...(['force', 'playbook', 'provider', 'created_at'] as const),
+];
+const NEW_ROWS = new RowInsert(TriageRunEntity, ['status', ...NEW_COLUMNS]);
+export type NewRun = Pick<TriageRun, (typeof NEW_COLUMNS)[number]>;
 
 const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
   ...(['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'] as const),
@@ -51,13 +53,7 @@ const SHOWN = shown(RUN_COLUMNS);
 
 const INSERT: Statement = {
   name: 'triage_runs_insert',
-  text: `
-    insert into triage_runs as run (id, incident_id, status, requested_by, force, playbook, provider, created_at)
-    select id, incident_id, 'queued', requested_by, force, playbook, provider, created_at
-      from jsonb_to_recordset($1::jsonb) as added (
-        id uuid, incident_id uuid, requested_by text, force boolean, playbook text, provider text, created_at timestamptz)
-     order by incident_id
-    returning ${names(RUN_COLUMNS)}`,
+  text: `${NEW_ROWS.text()} returning ${RUN_COLUMNS.join(', ')}`,
 };
 
 const KNOWN: Statement = {
@@ -125,7 +121,8 @@ export class TriageRunsRepository {
 
   /** Violates uq_triage_runs_open if an incident already has an open run. */
   async insert(tx: Tx, runs: readonly NewRun[]): Promise<TriageRun[]> {
-    return await this.statements.rowsIn<TriageRun>(tx, INSERT, [JSON.stringify(runs)]);
+    const values = NEW_ROWS.values(runs.map((run) => ({ ...run, status: 'queued' })));
+    return await this.statements.rowsIn<TriageRun>(tx, INSERT, values);
   }
 
   async known(incidentIds: readonly string[], tx?: Tx) {

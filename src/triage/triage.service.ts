@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { SYSTEM } from '../actions/action.js';
 import type { Principal } from '../auth/principal.js';
 import { INCIDENT_EVENTS, type TriageWantedPayload } from '../incidents/change-records.js';
 import type { Incident } from '../incidents/incident.js';
@@ -19,7 +20,7 @@ import { TriageWork, type Waiting } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { type Outcome, RunEndings } from './runs/run-endings.js';
 import { type RunResult, TriageJudging } from './runs/triage-judging.js';
-import { stillAnswers, SYSTEM, type TriageRun, type TriageRunsQueryDto } from './triage-run.js';
+import { stillAnswers, type TriageRun, type TriageRunsQueryDto } from './triage-run.js';
 
 type WantedRun = Pick<NewRun, 'incident_id' | 'force' | 'playbook'>;
 

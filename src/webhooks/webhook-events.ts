@@ -4,10 +4,11 @@ import { OmitType } from '@nestjs/swagger';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { isUtf8 } from 'node:buffer';
 import { Counter } from 'prom-client';
-import { Column, DataSource, Entity, type EntityManager, PrimaryColumn } from 'typeorm';
+import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { BY_ID, countedList, countOf, readPage } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { ErrorCode } from '../platform/errors/error-catalogue.js';
 import { HealthComponents } from '../platform/health-components.js';
@@ -259,11 +260,11 @@ export class WebhookEvents implements OnModuleInit {
     return await readPage(this.statements, eventList(request));
   }
 
-  async get(
-    id: string,
-    manager: EntityManager = this.dataSource.manager,
-  ): Promise<WebhookEventEntity> {
-    const event = isUuid(id) && (await manager.findOneBy(WebhookEventEntity, { id }));
+  /** Locks the event until the end of the transaction. */
+  async get(id: string, tx?: Tx): Promise<WebhookEventEntity> {
+    const options = { where: { id }, lock: tx && ({ mode: 'pessimistic_write' } as const) };
+    const manager = tx ?? this.dataSource.manager;
+    const event = isUuid(id) && (await manager.findOne(WebhookEventEntity, options));
     if (!event) throw new NotFoundError('Webhook event');
     return event;
   }

@@ -13,6 +13,7 @@ import {
   Req,
   Res,
 } from '@nestjs/common';
+import { RouteConstraints } from '@nestjs/platform-fastify';
 import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
@@ -34,7 +35,7 @@ import {
   WebhookVerificationDto,
 } from './receipt/receipt.dto.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
-import { OKTA_CHALLENGE, WithOktaChallenge } from './signatures/hmac.guard.js';
+import { OKTA_CHALLENGE } from './signatures/hmac.guard.js';
 import {
   DeletedWebhookSourceDto,
   WebhookPresetDto,
@@ -111,7 +112,7 @@ export class WebhooksController {
 
   /** The contract describes this route at getWebhookSource, which has the same path and method. */
   @Get(':source')
-  @WithOktaChallenge()
+  @RouteConstraints({ oktaChallenge: 'present' })
   @Allow('signature')
   @AnyQuery()
   @RawAnswer()
@@ -196,7 +197,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedReceiptDto | QueuedReceiptDto> {
     const { id, events } = await this.receipts.receive(verifiedReceipt!);
-    if (events) return AcceptedReceiptDto.fromAll(events);
+    if (events?.length) return AcceptedReceiptDto.fromAll(events);
     void reply.status(202);
     return QueuedReceiptDto.of(id);
   }

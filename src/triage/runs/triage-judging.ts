@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { parameterErrors } from '../../action-catalogue/parameters.js';
+import { isPerson } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
@@ -31,7 +32,6 @@ import type { NewRun } from '../triage-runs.repository.js';
 import {
   failureOf,
   isVerdictOutdated,
-  noPersonAsked,
   type RunError,
   type TriageRunEntity,
   whyNotApplied,
@@ -96,7 +96,7 @@ export class TriageJudging {
       async () => {
         if (!known) return { error: failureOf('incident_deleted') };
         const { incident, reports } = known;
-        const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reports[0]?.at);
+        const isWanted = isPerson(run.requested_by) || isVerdictOutdated(incident, reports[0]?.at);
         if (!isWanted && whyNotApplied(incident, run)) return { error: failureOf('not_needed') };
         return { found: await this.judgeCase(run, known, asking) };
       },
@@ -168,11 +168,12 @@ export class TriageJudging {
     const actionId = `triage-${run.id}-${id}`;
     const call = { actionId, attempt: 1, type, parameters, mayTarget: () => true };
     const outcome = await connector.execute(call, gate);
+    const answered = outcome.kind === 'done';
+    const data = shownData(answered ? outcome.data : undefined);
+    const json = JSON.stringify(data ?? {});
     return {
-      connector: connector.identity.name,
-      answered: outcome.kind === 'done',
-      message: shownMessage(outcome.message),
-      ...(outcome.kind === 'done' && outcome.data && { data: startOf(outcome.data) }),
+      ...{ connector: connector.identity.name, answered, message: shownMessage(outcome.message) },
+      ...(data && { data: json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : data }),
     };
   }
 }
@@ -180,12 +181,6 @@ export class TriageJudging {
 const LOOKED_UP: readonly IndicatorType[] = ['url', 'domain', 'ip', 'hash'];
 const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
 const LONGEST_DATA = 8_000;
-
-function startOf(data: JsonRecord): unknown {
-  const shown = shownData(data);
-  const json = JSON.stringify(shown);
-  return json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : shown;
-}
 
 const LATEST = 'latest_report';
 const EARLIER = 'earlier_reports';

@@ -2,13 +2,13 @@ import { MOST_RAW_DATA_LEVELS } from '../../incidents/raw-data-rules.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { isExact } from '../../platform/http/strict-json.js';
 
+/** A number that JavaScript would change keeps its digits in `rawJSON`. */
+interface ExactNumber {
+  readonly rawJSON: string;
+}
 export type Json = string | number | boolean | null | ExactNumber | JsonObject | readonly Json[];
 export interface JsonObject {
   readonly [key: string]: Json;
-}
-
-export interface ExactNumber {
-  readonly rawJSON: string;
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {
@@ -40,10 +40,8 @@ type Reviver = (key: string, value: Json, context: { readonly source: string }) 
 type Parse = (text: string, reviver: Reviver) => Json;
 
 /**
- * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON:
- * - Numbers that JavaScript would change keep their digits (ExactNumber).
- * - NUL and lone surrogates become visible text, such as `\u0000`. Invalid UTF-8 becomes U+FFFD.
- * - Lists and objects below the last level become strings that contain their JSON.
+ * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON. NUL and lone
+ * surrogates become visible text, such as `\u0000`. Lists and objects below the last level become strings with their JSON.
  */
 export function readEventJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');

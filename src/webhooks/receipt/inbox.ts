@@ -3,12 +3,11 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
-import type { FindManyOptions } from 'typeorm';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
+import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
 import {
   afterCommit,
   inSavepoint,
@@ -16,9 +15,8 @@ import {
   Transactions,
   type Tx,
 } from '../../platform/database/transactions.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { AppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
-import { isUuid } from '../../platform/ids.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { AgainOutcome, type Kind } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
@@ -27,6 +25,10 @@ import { openBody, type ReadEvent } from '../reading/read-events.js';
 import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
 import { WebhookEventEntity, WebhookEvents } from '../webhook-events.js';
 import { type Arrival, idsOf, type Settled, Settlement } from './settlement.js';
+
+export const ARRIVALS = new RowInsert(WebhookEventEntity, [
+  ...(['id', 'source', 'body', 'body_hash', 'received_at'] as const),
+]);
 
 /** A failed body keeps its row. A queued body is only read: its worker may hold the row lock for a long time. */
 const QUEUE: Statement = {
@@ -101,27 +103,17 @@ export class Inbox implements OnModuleInit {
     this.work.define<Queue, void>({
       ...QUEUED_EVENTS,
       places: 4,
-      one: async ({ data }) =>
-        (await this.processNext(data.source))
-          ? new AgainOutcome({ inMs: 0, countsAsAttempt: false })
-          : undefined,
+      one: ({ data }) => this.processNext(data.source),
     });
   }
 
   async queue(arrivals: readonly Arrival[]): Promise<string[]> {
-    const sources = arrivals.map(({ source }) => source);
     return await this.transactions.run(async (tx) => {
-      const rows = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, QUEUE, [
-        arrivals.map(({ id }) => id),
-        sources,
-        arrivals.map(({ body }) => body),
-        arrivals.map(({ body_hash }) => body_hash),
-        arrivals.map(({ received_at }) => received_at.toISOString()),
-      ]);
+      const values = ARRIVALS.values(arrivals);
+      const rows = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, QUEUE, values);
       // One row in the table work per source, so that the bodies of a source are settled in the order of receipt.
-      const work = [...new Set(sources)]
-        .sort()
-        .map((source) => ({ ref: hash('md5', source), data: { source } }));
+      const sources = [...new Set(arrivals.map(({ source }) => source))].sort();
+      const work = sources.map((source) => ({ ref: hash('md5', source), data: { source } }));
       await this.work.add(tx, QUEUED_EVENTS, ...work);
       return rows.map(({ id }) => id);
     });
@@ -143,10 +135,8 @@ export class Inbox implements OnModuleInit {
     id: string,
     idempotency: Participant<WebhookEventEntity>,
   ): Promise<WebhookEventEntity> {
-    if (!isUuid(id)) throw new NotFoundError('Webhook event');
     const replay = async (tx: Tx) => {
-      const [event] = await this.lock(tx, { where: { id } });
-      if (!event) throw new NotFoundError('Webhook event');
+      const event = (await this.events.get(id, tx)) as UnsettledEvent;
       const { status, source } = event;
       if (status !== 'failed') {
         const message = `The event is ${status}: only a failed event can be replayed.`;
@@ -164,18 +154,23 @@ export class Inbox implements OnModuleInit {
     return await this.transactions.run<WebhookEventEntity>(replay, caller, idempotency);
   }
 
-  /** Settles queued bodies in the order of receipt: they may be about one incident. Returns false if none is queued. */
-  private async processNext(source: string): Promise<boolean> {
+  /** Settles queued bodies in the order of receipt: they may be about one incident. Asks for another run unless none is queued. */
+  private async processNext(source: string) {
     const begun = performance.now();
     return await this.transactions.run(async (tx) => {
-      const where = { source, status: 'queued' } as const;
-      const taken = await this.lock(tx, { where, order: { id: 'asc' }, take: MOST_TOGETHER });
+      const taken = (await tx.find(WebhookEventEntity, {
+        where: { source, status: 'queued' },
+        order: { id: 'asc' },
+        take: MOST_TOGETHER,
+        lock: { mode: 'pessimistic_write' },
+      })) as UnsettledEvent[];
       const settings = await tx.findOneBy(WebhookSourceEntity, { source });
       for (const event of taken) {
         await this.process(tx, event, settings);
         if (performance.now() - begun > TURN_MS) break;
       }
-      return taken.length > 0;
+      const again = new AgainOutcome({ inMs: 0, countsAsAttempt: false });
+      return taken.length > 0 ? again : undefined;
     });
   }
 
@@ -214,12 +209,12 @@ export class Inbox implements OnModuleInit {
       else if (events.length === 1) missing += 1;
       else for (const one of events) await settleAll([one]);
     };
-    while (!body.isEmpty && (read === 0 || read < body.count)) {
+    do {
       const part = await this.turns.run(() => body.read(read));
       if (typeof part === 'string') return part;
       read += part.length;
       await settleAll(part);
-    }
+    } while (read < body.count);
     return missing;
   }
 
@@ -267,10 +262,5 @@ export class Inbox implements OnModuleInit {
       await this.domainEvents.record(tx, { type: 'webhook_event.failed', subject, payload });
     }
     return row;
-  }
-
-  private async lock(tx: Tx, options: FindManyOptions<WebhookEventEntity>) {
-    const lock = { mode: 'pessimistic_write' } as const;
-    return (await tx.find(WebhookEventEntity, { ...options, lock })) as UnsettledEvent[];
   }
 }

@@ -54,21 +54,16 @@ const CLAIM: Statement = {
 /** Maximum remembered contents per event. A sender that increments a counter adds a content with each request. */
 const MOST_CONTENTS = 100;
 
-/** Maximum reports of incidents whose webhook events are compared by their bytes. */
-const UPDATES_COMPARED = 1_000;
-
-/** Finds the earlier webhook event with the same bytes among the first requests and the updates of these events. */
+/** Finds the earlier webhook event with the same bytes among the first requests and the latest updates of these events. */
 const FIND_SAME_BYTES: Statement = {
   name: 'webhook_events_same_bytes',
   text: `
     select id from webhook_events
      where body_hash = $1 and body is not null and id <> $2 and id in (
        select unnest($3::uuid[]) union all
-       (select webhook_event_id from incident_reports where incident_id = any($4::uuid[]) order by id desc limit ${UPDATES_COMPARED}))
+       (select webhook_event_id from incident_reports where incident_id = any($4::uuid[]) order by id desc limit 1000))
      order by id limit 1`,
 };
-
-const SYSTEM = 'system';
 
 /** A new event creates an incident. New content of a known event becomes a report. Known content changes nothing. */
 @Injectable()
@@ -87,27 +82,27 @@ export class Settlement {
   ) {}
 
   async settle(tx: Tx, arrival: Arrival, events: readonly ReadEvent[]): Promise<Settled[]> {
+    if (events.length === 0) return [];
     const { id, source } = arrival;
-    const wanted = events.map((event) => ({
-      event,
-      row: this.creation.prepare(principalOf(source), event.incident),
-    }));
+    const by = principalOf(source);
+    const rows = events.map(({ incident }) => this.creation.prepare(by, incident));
     const claimed = await this.statements.rowsIn<{ incident_id: string }>(tx, CLAIM, [
       source,
       id,
       events.map(({ key }) => key),
       events.map(({ contentHash }) => contentHash),
-      wanted.map(({ row }) => row.id),
+      rows.map((row) => row.id),
     ]);
     const ids = new Set(claimed.map(({ incident_id }) => incident_id));
-    const fresh = wanted.filter(({ row }) => ids.has(row.id));
-    const rows = fresh.map(({ row }) => row);
-    await this.creation.insertRows(tx, rows);
-    await this.timeline.add(tx, ...fresh.flatMap(({ event, row }) => entriesOfNew(row, event)));
     const settled = new Map<ReadEvent, Omit<Settled, 'incident_number'>>();
-    for (const { event, row } of fresh) {
-      settled.set(event, { outcome: 'created', incident_id: row.id, event_id: id });
+    for (const [index, { id: incident_id }] of rows.entries()) {
+      if (!ids.has(incident_id)) continue;
+      settled.set(events[index]!, { outcome: 'created', incident_id, event_id: id });
     }
+    const fresh = rows.filter((row) => ids.has(row.id));
+    const entries = [...settled.keys()].flatMap((event, at) => entriesOfNew(fresh[at]!, event));
+    await this.creation.insertRows(tx, fresh);
+    await this.timeline.add(tx, ...entries);
 
     const repeated = events.filter((event) => !settled.has(event));
     const byKey = Map.groupBy(repeated, ({ key }) => nameOf(key));
@@ -216,7 +211,7 @@ export class Settlement {
     const adds = Object.keys(fields).filter((name) => before.fields[name] === undefined);
 
     const entries: NewTimelineEntry[] = [];
-    const note = (entry: string, summary: string, actor = SYSTEM) =>
+    const note = (entry: string, summary: string, actor = 'system') =>
       void entries.push({ incidentId: before.id, event: entry, actor, summary, subject: about });
     const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
     const sent = `${source} sent the event again with other content, severity ${severity}.${more}`;
@@ -247,7 +242,7 @@ export class Settlement {
     } as const;
     const reported = `${source}: ${shownStart(title, 120)}, severity ${severity}.`;
     const because = stays ? `${reported} ${stays}` : reported;
-    const origin = { by: reopens ? SYSTEM : by, byPerson: false, about, because };
+    const origin = { by: reopens ? 'system' : by, byPerson: false, about, because };
     return await this.changes.change(tx, before, wanted, origin);
   }
 

@@ -22,13 +22,12 @@ import { WebhookEventEntity } from '../webhook-events.js';
 import { readEventJson } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
 import { openBody, type OpenBody, type ReadEvent } from '../reading/read-events.js';
-import { type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
-import { Inbox } from './inbox.js';
+import type { VerifiedReceipt } from '../signatures/hmac.guard.js';
+import { ARRIVALS, Inbox } from './inbox.js';
 import {
   type Arrival,
   entriesOfNew,
   principalOf,
-  type Settled,
   type SettledEvent,
   Settlement,
 } from './settlement.js';
@@ -71,8 +70,8 @@ const SETTLE: Statement = {
   name: 'webhook_receipts_settle',
   text: `
     with arrived as materialized (
-      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::timestamptz[])
-        as arrived (id, source, body, body_hash, event_key, content_hash, new_incident, received_at)),
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[], $6::bytea[], $7::bytea[], $8::uuid[])
+        as arrived (id, source, body, body_hash, received_at, event_key, content_hash, new_incident)),
     repeated as materialized (
       select arrived.*, seen.incident_id, first.id as first_id, incident_number
         from arrived
@@ -109,7 +108,7 @@ const SETTLE: Statement = {
     select id, 'duplicate', incident_id, incident_number from repeated`,
 };
 
-/** Stored webhook event. `events` is `undefined` if a worker settles the body, or if the body has no events. */
+/** Stored webhook event. `events` is `undefined` if a worker settles the body. */
 type Receipt = Readonly<{ id: string; events?: readonly SettledEvent[] }>;
 
 type SingleReceipt = Readonly<{ arrival: Arrival; event: ReadEvent }>;
@@ -144,38 +143,26 @@ export class WebhookReceipts {
   }
 
   async receive(verified: VerifiedReceipt): Promise<Receipt> {
+    const { limit, account, body, body_hash } = verified;
     const { source } = verified.source;
     this.received.inc({ source });
     this.underWay += 1;
     try {
-      return await this.take(verified);
+      const received_at = this.clock.now();
+      const opened = await this.turns.run(() => openBody(verified.source, readEventJson(body)));
+      await this.limits.add(limit, account, Math.max(0, opened.count - 1));
+      const id = newId(received_at.getTime());
+      const arrival = { id, source, body, body_hash, received_at };
+      const isBusy = this.underWay > this.settings.webhookSyncLimit;
+      const waits = !opened.isEmpty && (isBusy || opened.count > MOST_EVENTS);
+      const events = waits ? undefined : await this.settle(arrival, opened);
+      return { id: events ? id : await this.queue.submit(arrival), events };
     } catch (error) {
       this.errors.inc({ source, code: toAppError(error).code });
       throw error;
     } finally {
       this.underWay -= 1;
     }
-  }
-
-  private async take({ source, bytes, bodyHash, account }: VerifiedReceipt): Promise<Receipt> {
-    const received_at = this.clock.now();
-    const body = await this.turns.run(() => openBody(source, readEventJson(bytes)));
-    const arrival: Arrival = {
-      id: newId(received_at.getTime()),
-      source: source.source,
-      body: bytes,
-      body_hash: bodyHash,
-      received_at,
-    };
-    if (body.isEmpty) {
-      await this.transactions.run((tx) => this.insertSettled(tx, arrival, []));
-      return { id: arrival.id };
-    }
-    await this.limits.add(webhookLimit(this.settings), account, Math.max(0, body.count - 1));
-    const isBusy = this.underWay > this.settings.webhookSyncLimit;
-    const events =
-      isBusy || body.count > MOST_EVENTS ? undefined : await this.settle(arrival, body);
-    return { id: events ? arrival.id : await this.queue.submit(arrival), events };
   }
 
   /** Returns `undefined` if a worker must settle the body. The sender of a rejected body may never retry. */
@@ -201,9 +188,13 @@ export class WebhookReceipts {
   private settleTogether(arrival: Arrival, events: readonly ReadEvent[]) {
     const settle = async (tx: Tx) => {
       const queued = { source: arrival.source, status: 'queued' } as const;
-      if (await tx.existsBy(WebhookEventEntity, queued)) return undefined;
+      if (events.length > 0 && (await tx.existsBy(WebhookEventEntity, queued))) return undefined;
       const settled = await this.settlement.settle(tx, arrival, events);
-      await this.insertSettled(tx, arrival, settled);
+      const end = await this.settlement.endOf(tx, arrival, settled);
+      const { status, body = arrival.body, incident_ids, duplicate_of } = end;
+      const { id, source, body_hash, received_at } = arrival;
+      const outcome = [status, body, body_hash, incident_ids, duplicate_of];
+      await this.statements.rowsIn(tx, INSERT_SETTLED, [id, source, ...outcome, received_at]);
       return settled;
     };
     return this.connections.run(() => this.transactions.run(settle));
@@ -216,14 +207,10 @@ export class WebhookReceipts {
     );
     const entries = singles.flatMap(({ event }, index) => entriesOfNew(rows[index]!, event));
     const settled = await this.statements.rows<SettledEvent & Pick<Arrival, 'id'>>(SETTLE, [
-      singles.map(({ arrival }) => arrival.id),
-      singles.map(({ arrival }) => arrival.source),
-      singles.map(({ arrival }) => arrival.body),
-      singles.map(({ arrival }) => arrival.body_hash),
+      ...ARRIVALS.values(singles.map(({ arrival }) => arrival)),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),
       rows.map(({ id }) => id),
-      singles.map(({ arrival }) => arrival.received_at.toISOString()),
       ...this.creation.valuesOf(rows),
       ...this.timeline.valuesOf(entries),
     ]);
@@ -231,13 +218,5 @@ export class WebhookReceipts {
     const made = new Set(settled.map(({ incident_id }) => incident_id));
     this.creation.inserted(rows.filter(({ id }) => made.has(id)));
     return singles.map(({ arrival }) => byId.get(arrival.id));
-  }
-
-  private async insertSettled(tx: Tx, arrival: Arrival, settled: readonly Settled[]) {
-    const { id, source, body_hash, received_at } = arrival;
-    const end = await this.settlement.endOf(tx, arrival, settled);
-    const { status, body = arrival.body, incident_ids, duplicate_of } = end;
-    const outcome = [status, body, body_hash, incident_ids, duplicate_of];
-    await this.statements.rowsIn(tx, INSERT_SETTLED, [id, source, ...outcome, received_at]);
   }
 }

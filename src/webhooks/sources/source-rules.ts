@@ -22,8 +22,6 @@ export const DEFAULT_SETTINGS = {
 
 export type SourceSettings = Pick<WebhookSourceEntity, keyof typeof DEFAULT_SETTINGS>;
 
-export const SETTINGS = Object.keys(DEFAULT_SETTINGS) as readonly (keyof SourceSettings)[];
-
 export type SettingsChange = Partial<SourceSettings>;
 
 const MOST_POINTERS = 10;
@@ -162,7 +160,8 @@ export function settingsAfter(before: SourceSettings, change: SettingsChange): S
 }
 
 function given(change: SettingsChange): SettingsChange {
-  const present = SETTINGS.filter((name) => change[name] !== undefined);
+  const names = Object.keys(DEFAULT_SETTINGS) as (keyof SourceSettings)[];
+  const present = names.filter((name) => change[name] !== undefined);
   return Object.fromEntries(
     present.map((name) => [name, change[name] === '' ? null : change[name]]),
   );
@@ -188,12 +187,14 @@ const SECRET_RULES: Partial<Record<SignatureScheme, readonly [pattern: RegExp, r
   ],
 };
 
+/** Without a new secret, checks the current secret. */
 export function requireUsable(
   secret: string | undefined,
   signature: SignatureScheme,
-  field: 'secret' | 'signature' = 'secret',
+  current?: string,
 ): void {
   const [pattern, rule] = SECRET_RULES[signature] ?? [/^/, ''];
-  if (secret === undefined || pattern.test(secret)) return;
-  throw ValidationError.of(field, 'matches', rule);
+  const used = secret ?? current;
+  if (used === undefined || pattern.test(used)) return;
+  throw ValidationError.of(secret === undefined ? 'signature' : 'secret', 'matches', rule);
 }

@@ -85,10 +85,7 @@ export class WebhookSourcesService {
 
   async preview(name: string, bytes: Buffer = Buffer.alloc(0)): Promise<ReadEvent[]> {
     const source = await this.get(name);
-    const events = await this.turns.run(() => {
-      const body = openBody(source, readEventJson(bytes));
-      return body.isEmpty ? [] : body.read();
-    });
+    const events = await this.turns.run(() => openBody(source, readEventJson(bytes)).read());
     if (typeof events === 'string') throw ValidationError.of('', 'unknown_format', events);
     return events;
   }
@@ -101,17 +98,13 @@ export class WebhookSourcesService {
     const settings = settingsAfter(DEFAULT_SETTINGS, wanted);
     requireUsable(secret, settings.signature);
     const sealed = { source, secret: this.box.seal(secret, contextOf(source)) };
+    const insert = async (tx: Tx) => {
+      await tx.insert(WebhookSourceEntity, { ...settings, ...sealed, created_by: caller.name });
+      return await this.recorded(tx, caller, 'webhook_source.created', source);
+    };
     const taken = () => new AppError('conflict', `A webhook source ${source} already exists.`);
     return await mapConstraints({ pk_webhook_sources: taken }, () =>
-      this.transactions.run<WebhookSourceEntity>(
-        async (tx) => {
-          const row = { ...settings, ...sealed, created_by: caller.name };
-          await tx.insert(WebhookSourceEntity, row);
-          return await this.recorded(tx, caller, 'webhook_source.created', source);
-        },
-        caller,
-        idempotency,
-      ),
+      this.transactions.run<WebhookSourceEntity>(insert, caller, idempotency),
     );
   }
 
@@ -145,11 +138,7 @@ export class WebhookSourcesService {
       throw ValidationError.of('secret', 'required', message);
     }
     const current = this.open(source, before.secret);
-    requireUsable(
-      secret ?? current,
-      settings.signature,
-      secret === undefined ? 'signature' : 'secret',
-    );
+    requireUsable(secret, settings.signature, current);
     // The comparison needs no constant time, because the caller may set the secret anyway.
     const isNew = secret !== undefined && secret !== current;
     const until = new Date(this.clock.now().getTime() + OVERLAP_MS);

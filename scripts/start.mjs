@@ -16,7 +16,7 @@ function refuse(line) {
 
 if (Number.parseInt(process.versions.node, 10) < NEEDED) {
   refuse(
-    `Node.js ${NEEDED} or newer is needed and this is ${process.versions.node}. On Linux \`npm ci && npm start\` brings its own.`,
+    `Node.js ${NEEDED} or newer is required, but this is ${process.versions.node}. On Linux, \`npm ci\` installs it: run \`npm ci && npm start\`.`,
   );
 }
 process.chdir(root);

@@ -6,7 +6,7 @@ import { connectionOptions, type TimeLimits } from './platform/database/connecti
 import { createDataSource, followDatabaseTime } from './platform/database/data-source.js';
 import { migrate } from './platform/database/migrate.js';
 import type { Server } from './platform/database/reach-server.js';
-import { isDatabaseUnavailable } from './platform/database/sqlstate.js';
+import { isDatabaseUnavailable, sqlStateOf } from './platform/database/sqlstate.js';
 import { Transactions } from './platform/database/transactions.js';
 import type { SecretKeys } from './platform/secrets/secret-box.js';
 import { acceptKeys, givenSecretKeys } from './platform/secrets/secret-keys.js';
@@ -39,9 +39,7 @@ export async function openDatabase(
     giveUp?.throwIfAborted();
     // Rejects invalid keys before the database is migrated.
     givenSecretKeys(settings);
-    await untilAvailable(settings.databaseUrl ? EXTERNAL_WAIT_MS : 0, log, giveUp, () =>
-      migrate(server.ownerUrl, schema),
-    );
+    await migrateWhenAvailable(server, settings.databaseUrl ? EXTERNAL_WAIT_MS : 0, log, giveUp);
     giveUp?.throwIfAborted();
     await dataSource.initialize();
     await followDatabaseTime(dataSource);
@@ -53,19 +51,27 @@ export async function openDatabase(
   }
 }
 
-async function untilAvailable(
+async function migrateWhenAvailable(
+  { ownerUrl, place }: Server,
   patienceMs: number,
   log: (line: string) => void,
   giveUp: AbortSignal | undefined,
-  work: () => Promise<void>,
 ): Promise<void> {
   const deadline = Date.now() + patienceMs;
+  let reported: string | undefined;
   for (;;) {
     try {
-      return await work();
+      return await migrate(ownerUrl, schema);
     } catch (error) {
-      if (!isDatabaseUnavailable(error) || Date.now() >= deadline) throw error;
-      log(`The database does not answer yet (${(error as Error).message}); trying again.`);
+      const { message } = error as Error;
+      if (!isDatabaseUnavailable(error) || Date.now() >= deadline) {
+        const isOfServer = sqlStateOf(error) !== undefined;
+        throw isOfServer ? new Error(`${place}: ${message}`, { cause: error }) : error;
+      }
+      if (message !== reported) {
+        log(`The database does not answer (${message}). Retrying for ${patienceMs / 1_000} s.`);
+      }
+      reported = message;
       await sleep(RETRY_MS, undefined, { signal: giveUp });
     }
   }

@@ -62,7 +62,7 @@ async function collectGarbage(): Promise<void> {
 function reportStart(logger: Logger, place: string, who: string, url: string): void {
   const readyAfterMs = Math.round(process.uptime() * 1000);
   if (!process.stdout.isTTY) {
-    logger.info({ who_can_log_in: who }, `Who can log in: ${who}.`);
+    logger.info(`Who can log in: ${who}.`);
     logger.info(
       { version, docs: `${url}/docs`, ready_after_ms: readyAfterMs, database: place },
       `Listening on ${url}`,
@@ -117,7 +117,7 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
     },
   );
   if ((await within(settings.shutdownGraceMs, finished, () => 'late')) === 'late') {
-    logger.warn('Some requests or jobs did not finish within the grace period and are aborted.');
+    logger.warn('Some requests or jobs did not finish within SHUTDOWN_GRACE_MS and are aborted.');
     server.closeAllConnections();
   }
   const databaseClosed = database.close().catch((error: unknown) => {

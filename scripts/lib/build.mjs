@@ -38,7 +38,7 @@ export async function build(root, log = () => {}) {
     if (existsSync(join(root, 'dist', 'main.js'))) return;
     throw new BuildError('dist/ is missing and the compiler is not installed: run `npm ci`.');
   }
-  log('Building, which takes some ten seconds ...');
+  log('Building the service. This takes about 10 s.');
   const stamp = stampOf(root);
   const fresh = join(root, `dist.${process.pid}.new`);
   try {

@@ -144,7 +144,7 @@ const KINDS = {
         from playbook_runs run left join incidents i on i.id = run.incident_id
        where run.playbook_id = x.id and run.starts_at > now() and run.completed_at is null) as waiting`,
     where: ['waiting.n > 0'],
-    reason: `waiting.n || ' automatic runs wait, ' || waiting.critical || ' of them for critical incidents, the last until ' || ${utc('waiting.last')} || ': more than PLAYBOOK_RUNS_PER_HOUR were to begin within an hour.'`,
+    reason: `waiting.n || ' automatic runs wait because of PLAYBOOK_RUNS_PER_HOUR, ' || waiting.critical || ' of them for critical incidents. The last run starts at ' || ${utc('waiting.last')} || '.'`,
     at: 'waiting.first',
     link: `'/api/playbooks/' || x.id || '/runs'`,
   },
@@ -216,7 +216,7 @@ const KINDS = {
     ],
     subject: 'x.source',
     name: 'x.source',
-    reason: `'Nothing has come since ' || ${utc('usual.last')} || '.'`,
+    reason: `'The last event came at ' || ${utc('usual.last')} || '.'`,
     at: 'usual.last',
     link: `'/api/webhooks/' || x.source`,
   },
@@ -242,7 +242,7 @@ const KINDS = {
                and (done.at is null or ended_at > done.at)
              order by ended_at desc limit ${MOST_OF_A_KIND}) as delivery) as dead`,
     where: ['x.deleted_at is null', 'dead.n > 0'],
-    reason: `dead.n || ' could not be delivered. The last one: ' || coalesce(dead.error, 'no error')`,
+    reason: `dead.n || ' notifications failed permanently. The last error: ' || coalesce(dead.error, 'no error')`,
     at: 'dead.last',
     link: `'/api/notification-channels/' || x.id || '/deliveries?status=dead'`,
   },

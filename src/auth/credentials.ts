@@ -191,7 +191,8 @@ export class Credentials {
     if (known.endsAt && known.endsAt <= now) return undefined;
     if (!known.usedAt || now.getTime() - known.usedAt.getTime() >= MINUTE) {
       known.usedAt = now;
-      const warn = (err: unknown) => this.logger.warn({ err }, 'A last use was not stored.');
+      const warn = (err: unknown) =>
+        this.logger.warn({ err }, 'A last use of a key was not stored.');
       this.noteUsed(known.identity).catch(warn);
     }
     return known;

@@ -133,7 +133,8 @@ export class SessionsService implements OnModuleInit {
     address: string,
   ): Promise<void> {
     const { id, kind, name, sessionId } = caller;
-    if (kind !== 'user') throw new AppError('invalid_state', 'A key has no password.');
+    if (kind !== 'user')
+      throw new AppError('invalid_state', 'A key has no password: log in as a user.');
     const user = await this.findUser(name, address);
     const password_hash = user?.password_hash;
     if (!password_hash) throw new UnauthorizedError();

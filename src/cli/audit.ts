@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run audit -- accept-head "<reason>"
        npm run audit:verify -- <file>
 
 accept-head accepts the audit trail as it is in the database, after it was set back to an earlier state on purpose. Until
-then the service reports it. The acceptance and its reason become an entry of the trail. The service may be running.
+then the service reports the earlier state. The acceptance and its reason become an entry of the trail. The service may be running.
 
 verify checks a file of GET /api/audit/export with SECRETS_KEY (or DATA_DIR/secrets.key), without service and database.`;
 
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   await withDatabase(loadSettings(), ({ dataSource, keys }) =>
     acceptHead(dataSource, new AuditKeys(keys), argument),
   );
-  say('The audit trail as it is was accepted.');
+  say('The audit trail was accepted in its current state.');
 }
 
 async function verify(file: string): Promise<void> {

@@ -12,9 +12,9 @@ import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run reseal
 
-Run it after you put a new key first in SECRETS_KEY and restarted every replica. Encrypts every stored secret with it, verifies the audit trail, and
-encrypts the older keys of the trail with it. Then the older keys can be removed. The service may be running; an interrupted run can be
-repeated.`;
+Encrypts every stored secret, and the older keys of the audit trail, with the first key of SECRETS_KEY. First put the new
+key in the first place and restart every replica. Afterwards the older keys can be removed from SECRETS_KEY. The service
+may be running, and an interrupted command can be repeated.`;
 
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);

@@ -134,7 +134,10 @@ export class ConnectorRegistry extends TargetRows<ConnectorEntity> {
     try {
       return connectorOf(type, row, this.open(row), outbound);
     } catch (err) {
-      this.logger.error({ err, connector: row.name }, 'A connector cannot be used');
+      this.logger.error(
+        { err, connector: row.name },
+        'A connector cannot be used: set its secrets again',
+      );
       const fail = () => {
         throw new UnreachableError(UNREADABLE, { temporary: false });
       };

@@ -123,6 +123,7 @@ export class HealthChecks implements OnModuleInit, OnModuleDestroy {
       this.loggedObstacle = obstacle;
       return { status: 'unhealthy', obstacle, message };
     }
+    if (this.loggedObstacle) this.logger.log('The database works again.');
     this.loggedObstacle = undefined;
     const { totalCount, idleCount, waitingCount } = poolOf(this.dataSource);
     const aheadMs = clockAheadMs(MEASURED_WITHIN_MS) ?? 0;

@@ -181,7 +181,7 @@ describe('Swagger UI in a browser', () => {
 
   it('lists waiting approvals, links to the decision, and removes decided approvals', async () => {
     const id = await pendingAction('ws-042');
-    await page.getByRole('button', { name: 'Read again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     const line = page.locator('#approvals li', { hasText: 'ws-042' });
     expect(await line.innerText()).toMatch(/isolate_host.*needs: senior/s);
     await line.getByRole('link', { name: 'Approve' }).click();
@@ -200,7 +200,7 @@ describe('Swagger UI in a browser', () => {
     await last.locator('.body-param__text').fill('{"comment": "Seen by me"}');
     await pendingAction('ws-043');
     const id = await pendingAction('ws-044');
-    await page.getByRole('button', { name: 'Read again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('searchbox').fill('health');
     const line = page.locator('#approvals li', { hasText: 'ws-044' });
     await line.getByRole('link', { name: 'Approve' }).click();
@@ -225,7 +225,7 @@ describe('Swagger UI in a browser', () => {
       body: { action: 'delete_email', parameters },
     });
     expect(asked.status).toBe(202);
-    await page.getByRole('button', { name: 'Read again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     const line = page.locator('#approvals li', { hasText: 'SANDBOX-1' });
     await line.waitFor();
     const values = await line.locator('bdi').allInnerTexts();
@@ -342,7 +342,7 @@ describe('Swagger UI in a browser', () => {
     const { context, other } = await pageOf('senior');
     await other.locator('#approvals li').first().waitFor();
     await context.clearCookies();
-    await other.getByRole('button', { name: 'Read again' }).click();
+    await other.getByRole('button', { name: 'Refresh' }).click();
     await other.locator('#approvals').getByText('Your session has ended.').waitFor();
     await other.locator('#approvals').getByRole('link', { name: 'Log in again' }).click();
     await other.waitForURL('**/login?next=/docs');

@@ -44,7 +44,7 @@ describe('a start', () => {
     const service = new ServiceProcess({ settings: { PORT: String(port) } });
     expect(await service.exited).toMatchObject({ code: 1 });
     expect(service.lines).toEqual([
-      `Not started: 127.0.0.1:${port} cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}.`,
+      `Not started: Cannot listen on 127.0.0.1:${port} (listen EADDRINUSE: address already in use 127.0.0.1:${port}). Stop the process that uses the port, or change HOST or PORT.`,
     ]);
     expect(readdirSync(service.dataDir)).toEqual([]);
     other.close();
@@ -56,7 +56,9 @@ describe('a start', () => {
     const service = new ServiceProcess({ settings: { DATA_DIR: join(folder, 'file', 'data') } });
     expect(await service.exited).toMatchObject({ code: 1 });
     expect(service.lines).toHaveLength(1);
-    expect(service.lines[0]).toMatch(/^Not started: ENOTDIR: not a directory, .*data/);
+    expect(service.lines[0]).toMatch(
+      /^Not started: DATA_DIR .*data cannot be used \(ENOTDIR: not a directory, .*\)\./,
+    );
     rmSync(folder, { recursive: true });
   });
 

@@ -162,6 +162,12 @@ describe('the deployment files', () => {
     expect(from.filter((line) => !line.startsWith('FROM ${NODE_IMAGE}'))).toEqual([]);
   });
 
+  it('limit the memory of the service to 150 MB more than the heap of the image', () => {
+    const heap = /--max-old-space-size=(\d+)/.exec(readFileSync('docker/Dockerfile', 'utf8'))![1];
+    const limit = /mem_limit: (\d+)m/.exec(readFileSync('docker/compose.yaml', 'utf8'))![1];
+    expect(Number(limit) - Number(heap)).toBeGreaterThanOrEqual(150);
+  });
+
   it('copy only existing files into the image', () => {
     const copies = readFileSync('docker/Dockerfile', 'utf8').match(/^COPY (?!--from).*/gm)!;
     const files = copies.flatMap((line) => line.split(' ').slice(1, -1));

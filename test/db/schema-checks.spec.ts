@@ -65,7 +65,7 @@ describe('a start on an unsuitable database', () => {
     const silent = () => undefined;
     await expect(
       openDatabase(await reachServer(settings, silent), settings, silent),
-    ).rejects.toThrow('permission denied for table schema_migrations');
+    ).rejects.toThrow(/^PostgreSQL at .*: permission denied for table schema_migrations$/);
     const others =
       'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
     await eventually(async () => (await client.query(others)).rowCount === 0);

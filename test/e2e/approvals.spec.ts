@@ -181,7 +181,7 @@ describe('approvals', () => {
     expect(await world.get(late)).toMatchObject({
       status: 'rejected',
       rejected_by: 'system',
-      rejection_reason: 'Nobody decided on it within 1440 minutes.',
+      rejection_reason: 'Nobody approved or rejected the action within 1440 min.',
     });
   });
 

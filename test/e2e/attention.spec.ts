@@ -122,7 +122,7 @@ describe('the list of attention items', () => {
       {
         id: `approval_expired.${action_id}`,
         name: 'isolate_host',
-        reason: 'Nobody decided on it within 1440 minutes.',
+        reason: 'Nobody approved or rejected the action within 1440 min.',
       },
     ]);
     await resolve(incidentId);
@@ -183,7 +183,7 @@ describe('the list of attention items', () => {
       {
         id: 'webhook_source_silent.hourly',
         role: 'admin',
-        reason: expect.stringMatching(/^Nothing has come since .* UTC\.$/),
+        reason: expect.stringMatching(/^The last event came at .* UTC\.$/),
       },
     ]);
     expect((await done('webhook_source_silent.hourly')).status).toBe(403);
@@ -217,7 +217,7 @@ describe('the list of attention items', () => {
     const reasons: Readonly<Record<string, string>> = {
       connector_unhealthy: 'It is down.',
       notification_channel_unhealthy: 'It hangs.',
-      notifications_dead: '2 could not be delivered. The last one: It hangs.',
+      notifications_dead: '2 notifications failed permanently. The last error: It hangs.',
     };
     for (const [kind, reason] of Object.entries(reasons)) {
       expect(await items(kind, 'admin')).toMatchObject([{ reason }]);
@@ -228,7 +228,7 @@ describe('the list of attention items', () => {
     expect(await items('notifications_dead', 'admin')).toEqual([]);
     await lose();
     expect(await items('notifications_dead', 'admin')).toMatchObject([
-      { reason: '1 could not be delivered. The last one: It hangs.' },
+      { reason: '1 notifications failed permanently. The last error: It hangs.' },
     ]);
   });
 

@@ -16,9 +16,13 @@ import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 let app: TestApp;
+const messages: unknown[] = [];
 
 beforeAll(async () => {
-  app = await startTestApp({ settings: { METRICS_TOKEN: TOKEN } });
+  app = await startTestApp({
+    settings: { METRICS_TOKEN: TOKEN, LOG_LEVEL: 'info' },
+    log: { write: (line) => messages.push((JSON.parse(line) as { msg: unknown }).msg) },
+  });
 });
 
 const TOKEN = 'a-token-for-monitoring';
@@ -170,6 +174,7 @@ describe('health of a database that answers reads and refuses writes', () => {
       'create trigger no_space before insert on write_probe for each row execute function no_space()',
     ];
     await expectUnhealthy('disk full', change, ['drop trigger no_space on write_probe']);
+    expect(messages).toContain('The database works again.');
   });
 
   it('is unhealthy and not ready while the database is read-only', async () => {

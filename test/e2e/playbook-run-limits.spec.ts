@@ -73,11 +73,11 @@ describe('the hourly limit of automatic playbook runs', () => {
     const { items } = await world.read('/api/attention?kind=playbook_runs_rate_limited');
     expect(items).toMatchObject([{ name: playbook, role: 'analyst' }]);
     expect(items[0].reason).toMatch(
-      /^5 automatic runs wait, 0 of them for critical incidents, the last until /,
+      /^5 automatic runs wait because of PLAYBOOK_RUNS_PER_HOUR, 0 of them for critical incidents\. The last run starts at /,
     );
     const summary = await lastOfTimeline(waiting[0]!.incident_id);
     expect(summary).toMatch(/^Waits to run the playbook .*PLAYBOOK_RUNS_PER_HOUR/);
-    expect(summary).toContain(`It begins at ${waiting[0]!.starts_at}, or later`);
+    expect(summary).toContain(`The run starts at ${waiting[0]!.starts_at}, or later`);
 
     for (const completed of [6, 8]) {
       await later('1 hour');
@@ -122,7 +122,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     expect(await order()).toEqual(['critical', 'high', 'later high', 'medium', 'low']);
     const own = (await list(playbook)).find(({ incident_id }) => incident_id === ids['critical'])!;
     expect(await lastOfTimeline(ids['critical']!)).toContain(
-      `It begins at ${own.starts_at}, or later`,
+      `The run starts at ${own.starts_at}, or later`,
     );
   });
 

@@ -63,13 +63,13 @@ describe('a build at the start', () => {
   it('runs once, and again after a change of a source file', async () => {
     expect(await build(root)).toEqual({
       code: 0,
-      output: 'Building, which takes some ten seconds ...\n',
+      output: 'Building the service. This takes about 10 s.\n',
     });
     expect(await build(root)).toEqual({ code: 0, output: '' });
     write('src/main.ts', 'export const answer: number = 42;\n\n');
     expect(await build(root)).toMatchObject({
       code: 0,
-      output: 'Building, which takes some ten seconds ...\n',
+      output: 'Building the service. This takes about 10 s.\n',
     });
     expect(built()).toContain('42');
   });

@@ -129,7 +129,7 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     const readOnly = await newDir('read-only-data', 0o755);
     for (const [dataDir, words] of [
       [foreign, /^[^\n]*postgres belongs to the user with id 0[^\n]*$/],
-      [readOnly, /^[^\n]*must be able to write to DATA_DIR[^\n]*$/],
+      [readOnly, /^DATA_DIR [^\n]*must be able to write to this folder[^\n]*$/],
     ] as const) {
       const { event, message } = await started(app, dataDir, nobody);
       expect({ event, message }).toEqual({

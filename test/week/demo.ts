@@ -18,9 +18,10 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const PORT = process.env['PORT'] ?? '3000';
 const ADDRESS = `http://127.0.0.1:${PORT}`;
 const PICTURES = 'docs/pictures';
+const VIEWPORT = { width: 1_200, height: 640 };
 
 void runToEnd(async () => {
-  print('Starts the service and replays a week. This takes some ten seconds.');
+  print('Starting the service and replaying a week. This takes about 30 s.');
   const site = await startSite({ PORT, PUBLIC_URL: ADDRESS });
   const days = week(25).map(({ posts, ...day }) => ({
     ...day,
@@ -49,7 +50,7 @@ async function takePictures(stories: readonly Story[]): Promise<void> {
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
-    const page = await browser.newPage({ viewport: { width: 1_200, height: 640 } });
+    const page = await browser.newPage({ viewport: VIEWPORT });
     await page.goto(`${ADDRESS}/login?next=/docs`);
     await page.getByLabel('User name').fill('sam');
     await page.getByLabel('Password').fill(PASSWORD);
@@ -58,8 +59,10 @@ async function takePictures(stories: readonly Story[]): Promise<void> {
     await shoot(page, 'approvals');
     await showTimeline(page, stories.find(({ truth }) => truth.wave)!.number);
     await shoot(page, 'timeline');
-    await page.setContent(await plot());
-    await shoot(page, 'metrics');
+    // A new page, because this page keeps its scroll position.
+    const metrics = await browser.newPage({ viewport: VIEWPORT });
+    await metrics.setContent(await plot());
+    await shoot(metrics, 'metrics');
   } finally {
     await browser.close();
   }
@@ -70,7 +73,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   print(`${PICTURES}/${name}.png`);
 }
 
-/** Executes the operation in Swagger UI and scrolls to the response. */
+/** Executes the operation in Swagger UI and scrolls to the verdict in the response. */
 async function showTimeline(page: Page, incident: string): Promise<void> {
   const block = page.locator('#operations-Incidents-listIncidentTimeline');
   await block.locator('.opblock-summary-control').click();
@@ -78,8 +81,15 @@ async function showTimeline(page: Page, incident: string): Promise<void> {
   await block.getByRole('button', { name: 'Execute' }).click();
   const response = block.locator('.live-responses-table pre').first();
   await response.waitFor();
-  await response.evaluate((element) => (element.scrollTop = 320));
-  await block.locator('.request-url').evaluate((element) => element.scrollIntoView());
+  await response.evaluate((element) => {
+    const before = element.textContent.split('"triage_completed"')[0]!.split('\n').length - 3;
+    element.style.maxHeight = '414px';
+    element.scrollTop = 18 * before + 6;
+  });
+  await block.locator('.request-url').evaluate((element) => {
+    element.style.scrollMarginTop = '4px';
+    element.scrollIntoView();
+  });
 }
 
 const PANELS = [
@@ -101,7 +111,7 @@ async function plot(): Promise<string> {
     const top = [...sums]
       .filter(([, n]) => n > 0)
       .toSorted((a, b) => b[1] - a[1])
-      .slice(0, 9);
+      .slice(0, 8);
     const bars = top.map(
       ([name, n]) =>
         `<tr><th>${name}<td><i style="width:${(230 * n) / top[0]![1]}px"></i>${n}</tr>`,

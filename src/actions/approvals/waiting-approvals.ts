@@ -31,7 +31,7 @@ const LONGEST_WAIT: Statement = {
 };
 
 export function expiredReason(minutes: number): string {
-  return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+  return `Nobody approved or rejected the action within ${minutes} min.`;
 }
 
 /** Previews actions that wait for approval, reminds approvers, and rejects actions after APPROVAL_TTL_MINUTES. */

@@ -47,7 +47,7 @@ describe('withDeadline', () => {
 
   it('aborts the work when the time is over, or when the given signal is aborted', async () => {
     const { signal } = new AbortController();
-    await expect(withDeadline(5, signal, untilOver)).rejects.toThrow('5 ms are over.');
+    await expect(withDeadline(5, signal, untilOver)).rejects.toThrow('Timed out after 5 ms.');
     const stopping = new AbortController();
     const stopped = withDeadline(60_000, stopping.signal, untilOver);
     stopping.abort(new Error('stopped'));

@@ -33,7 +33,7 @@ export async function withDeadline<T>(
 ): Promise<T> {
   const over = new AbortController();
   const abort = () => over.abort(signal.reason);
-  const timer = setTimeout(() => over.abort(new Error(`${ms} ms are over.`)), ms);
+  const timer = setTimeout(() => over.abort(new Error(`Timed out after ${ms} ms.`)), ms);
   timer.unref();
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();

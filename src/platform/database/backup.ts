@@ -129,7 +129,7 @@ export async function readBackup(
     throw new Error(
       code === 'ENOENT'
         ? `The file ${file} does not exist.`
-        : `${file} cannot be restored, and nothing was changed: ${message}.`,
+        : `${file} cannot be restored, and nothing was changed: ${code === 'Z_DATA_ERROR' ? 'it is damaged, or not a backup' : message}.`,
       { cause: error },
     );
   } finally {

@@ -9,7 +9,7 @@ describe('claimPort', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     await expect(claimPort({ host: '127.0.0.1', port })).rejects.toThrow(
-      `127.0.0.1:${port} cannot be used: listen EADDRINUSE`,
+      `Cannot listen on 127.0.0.1:${port} (listen EADDRINUSE: address already in use`,
     );
     other.close();
     await once(other, 'close');

@@ -12,7 +12,10 @@ export async function claimPort({
   const server = createServer((socket) => socket.destroy());
   server.listen(port, host);
   await once(server, 'listening').catch((cause: Error) => {
-    throw new Error(`${host}:${port} cannot be used: ${cause.message}.`, { cause });
+    throw new Error(
+      `Cannot listen on ${host}:${port} (${cause.message}). Stop the process that uses the port, or change HOST or PORT.`,
+      { cause },
+    );
   });
   server.unref();
   return async () => {

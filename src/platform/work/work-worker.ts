@@ -132,7 +132,9 @@ export class WorkWorker {
       while (this.claims.size > 0) await sleep(20);
     };
     if ((await within(graceMs, ended(), () => 'late')) === 'late') {
-      this.log.warn('Some work did not end within the grace period. Other replicas will do it.');
+      this.log.warn(
+        'Some jobs did not end within SHUTDOWN_GRACE_MS. Another replica will run them.',
+      );
       for (const claim of this.claims) claim.abort('The service is stopping.');
       await within(ABORT_MS, ended(), () => undefined);
       this.claims.clear();
@@ -230,7 +232,7 @@ export class WorkWorker {
     try {
       await (lane.kind.inSet ? this.runSet(set) : this.runOne(set[0]!));
     } catch (err) {
-      this.log.error({ err, kind: lane.kind.name }, 'The end of work could not be stored.');
+      this.log.error({ err, kind: lane.kind.name }, 'The result of a job was not stored.');
     } finally {
       for (const claim of set) this.claims.delete(claim);
       lane.changeBusy(set, -1);

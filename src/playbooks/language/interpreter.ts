@@ -284,14 +284,16 @@ export class Interpreter {
     } catch (error) {
       if (error instanceof ExpressionError) throw error;
       return fail(
-        error instanceof EvaluationError ? asSentence(error.summary) : 'This has no value.',
+        error instanceof EvaluationError
+          ? asSentence(error.summary)
+          : 'The expression has no value.',
       );
     }
   }
 
   private spend(cost: number): void {
     this.left -= cost;
-    if (this.left < 0) fail('This costs too much: its texts or lists are too long.');
+    if (this.left < 0) fail('The expression costs too much: its texts or lists are too long.');
   }
 
   private make(characters: number): void {

@@ -56,7 +56,7 @@ export class RunRecorder implements OnModuleInit {
     const summary =
       starts_at === undefined
         ? `Started ${named(run)}.`
-        : `Waits to run ${named(run)}, which has begun as often within an hour as PLAYBOOK_RUNS_PER_HOUR allows. It begins at ${starts_at}, or later if runs for more severe incidents come before it.`;
+        : `Waits to run ${named(run)}, because PLAYBOOK_RUNS_PER_HOUR is reached. The run starts at ${starts_at}, or later if runs for more severe incidents come first.`;
     const details = { automatic, on_behalf_of, variables, starts_at };
     await record(tx, this, run, 'started', requested_by, summary, details);
   }

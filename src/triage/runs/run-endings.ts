@@ -115,7 +115,7 @@ export class RunEndings implements OnModuleInit {
   /** Returns why a run ended. An unexpected error appears only in the log. */
   errorOf(error: unknown, { id }: Pick<TriageRun, 'id'>): RunError {
     if (error instanceof ModelUnavailableError) return error.why;
-    this.log.error({ err: error, triage: id }, 'A triage run ended in an error.');
+    this.log.error({ err: error, triage: id }, 'A triage run failed unexpectedly.');
     return failureOf('internal_error');
   }
 

@@ -90,7 +90,7 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
       await this.work.hurryLane(tx, TRIAGE.name);
     });
     await resumed.catch((err: unknown) =>
-      this.log.warn({ err }, 'Waiting runs could not be resumed.'),
+      this.log.warn({ err }, 'Waiting triage runs could not be resumed.'),
     );
   }
 

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyPrograms, linkLibraries, locateNative } from './cluster.js';
+import { copyPrograms, linkLibraries, locateNative, serverUserOf } from './cluster.js';
 import { servesCluster } from './server.js';
 import { openTempDir } from '../../../../test/support/embedded/launcher-build.js';
 
@@ -32,6 +32,14 @@ describe('copyPrograms', () => {
     expect(await readdir(join(copy, 'lib'))).toEqual(['libpq.so.5', 'libpq.so.5.18']);
     const { ino } = await lstat(copy);
     expect((await lstat(copyPrograms(native, home))).ino).toBe(ino);
+  });
+});
+
+describe('serverUserOf', () => {
+  it('names the remedy if root owns the cluster, as after a copy of DATA_DIR by root', () => {
+    const getuid = jest.spyOn(process, 'getuid').mockReturnValue(0);
+    expect(() => serverUserOf('/etc')).toThrow(/belongs to root.*: chown -R postgres \/etc$/);
+    getuid.mockRestore();
   });
 });
 

@@ -40,6 +40,11 @@ export function run(
 export function serverUserOf(cluster: string): ServerUser {
   const owner = statSync(cluster, { throwIfNoEntry: false });
   const uid = process.getuid?.();
+  if (uid === 0 && owner?.uid === 0) {
+    throw new Error(
+      `${cluster} belongs to root, and PostgreSQL refuses to run as root. Give the folder to another user: chown -R postgres ${cluster}`,
+    );
+  }
   if (uid === 0) return owner ? { uid: owner.uid, gid: owner.gid } : unprivilegedUser();
   if (!owner || owner.uid === uid) return {};
   throw new Error(

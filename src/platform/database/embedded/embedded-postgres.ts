@@ -30,12 +30,11 @@ export async function startEmbeddedPostgres({
   parameters,
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await using undo = new AsyncDisposableStack();
-  mkdirSync(given, { recursive: true });
+  undo.defer(lockDataDir(given));
   const dataDir = realpathSync(given);
-  undo.defer(lockDataDir(dataDir));
   if (existsSync(join(dataDir, 'postgres.password'))) {
     throw new Error(
-      `A version before 0.1.0 created ${dataDir}, and this release cannot read its data. Use another DATA_DIR, or delete it.`,
+      `A version before 0.1.0 created ${dataDir}, and this release cannot read its data. Use another DATA_DIR, or delete this folder.`,
     );
   }
   const cluster = join(dataDir, 'postgres');
@@ -99,6 +98,7 @@ class DataDirInUseError extends Error {}
 function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'postgres.lock');
   try {
+    mkdirSync(dataDir, { recursive: true });
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
@@ -108,7 +108,7 @@ function lockDataDir(dataDir: string): () => void {
     const { errcode, message } = cause as { errcode?: number; message: string };
     if (errcode !== SQLITE_BUSY) {
       throw new Error(
-        `${file} cannot be locked (${message}). The user that starts this service must be able to write to DATA_DIR.`,
+        `DATA_DIR ${dataDir} cannot be used (${message}). The user that starts the service must be able to write to this folder.`,
         { cause },
       );
     }

@@ -13,7 +13,7 @@ export function showApprovals(section, ui) {
   const { levels } = section.dataset;
   if (levels === '') return () => undefined;
   const title = element('h2', {}, 'Waiting for approval');
-  const again = element('button', { type: 'button' }, 'Read again');
+  const again = element('button', { type: 'button' }, 'Refresh');
   const content = element('div', { 'aria-live': 'polite' });
   section.replaceChildren(element('div', { class: 'its-heading' }, title, again), content);
   const show = async () => {

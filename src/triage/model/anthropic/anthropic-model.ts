@@ -161,7 +161,7 @@ export class ToolAnswers {
     const failed = (err: unknown) => {
       const isAnswer = err instanceof ToolError;
       if (!isAnswer && !this.signal.aborted) {
-        this.log.warn({ err, tool: name }, 'A question of the model was not answered.');
+        this.log.warn({ err, tool: name }, 'A tool call of the model failed.');
       }
       return { output: { error: isAnswer ? err.message : WORDS.notAnswered }, failed: true };
     };

@@ -2,7 +2,7 @@
 export { ActionEntity } from './actions/action.js';
 export { AttentionMarkEntity } from './attention/attention.service.js';
 export * from './audit/audit.entity.js';
-export { ApiKeyEntity, KnownNetworkEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
+export { ApiKeyEntity, SessionEntity, UserEntity } from './auth/auth.entity.js';
 export { ConnectorEntity } from './connectors/connector-registry.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
@@ -12,5 +12,5 @@ export { ChannelEntity } from './notifications/channel.js';
 export { SecretKeyEntity } from './platform/secrets/secret-keys.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { TriageRunEntity } from './triage/triage-run.js';
-export { WebhookEventEntity, WebhookSeenEventEntity } from './webhooks/events/webhook-event.js';
+export { WebhookEventEntity, WebhookSeenEventEntity } from './webhooks/webhook-events.js';
 export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

@@ -10,7 +10,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard, RoleGuard } from './auth/authentication.js';
 import { PlatformModule } from './platform/platform.module.js';
-import { RefusalFilter } from './auth/refusals.js';
+import { Refusals } from './auth/refusals.js';
 import { InputGuard, RequestGuard } from './platform/http/request.guard.js';
 import { ErrorFilter } from './platform/http/answer.js';
 import { loggerParams } from './platform/logging/logger.js';
@@ -75,7 +75,7 @@ export class AppModule {
         { provide: APP_PIPE, useClass: StrictValidationPipe },
         // Nest tries the last filter of this list first.
         { provide: APP_FILTER, useClass: ErrorFilter },
-        { provide: APP_FILTER, useClass: RefusalFilter },
+        { provide: APP_FILTER, useExisting: Refusals },
       ],
     };
   }

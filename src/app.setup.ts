@@ -9,10 +9,9 @@ import {
   answerClientError,
   answerFrameworkError,
 } from './platform/http/answer.js';
-import { BodyMemory } from './platform/http/arriving-body.js';
-import { Draining, OpenConnections } from './platform/http/listening.js';
+import { OpenConnections } from './platform/http/listening.js';
 import { installHooks } from './platform/http/hooks.js';
-import { KnownRoutes, requestIdOf, withReadablePath } from './platform/http/known-routes.js';
+import { requestIdOf, withReadablePath } from './platform/http/known-routes.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/logger.js';
 import { HttpMetrics } from './platform/metrics/metrics.js';
@@ -57,15 +56,8 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   );
   app.useLogger(new ServiceLogger(ground.logger));
   app.flushLogs();
+  installHooks(app);
   const instance = app.getHttpAdapter().getInstance();
-  const routes = app.get(KnownRoutes);
-  routes.watch(instance);
-  installHooks(instance, {
-    isBehindProxy: ground.settings.trustProxy.length > 0,
-    memory: app.get(BodyMemory),
-    routes,
-    draining: app.get(Draining),
-  });
   installRequestLog(instance, ground.logger, ground.settings.logLevel);
   app.get(HttpMetrics).watch(instance);
   app.get(OpenConnections).watch(instance.server);

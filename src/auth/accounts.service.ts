@@ -12,12 +12,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { isUuid, newId } from '../platform/ids.js';
 import { findOrder, findPage, type Page } from '../platform/paging/page.js';
-import {
-  afterCommit,
-  type Participant,
-  Transactions,
-  type Tx,
-} from '../platform/database/transactions.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import {
   ApiKeyEntity,
   type CreatedKey,
@@ -25,10 +20,9 @@ import {
   type User,
   UserEntity,
 } from './auth.entity.js';
-import { NameTakenError } from './auth.errors.js';
 import { createKey, Credentials, readKey } from './credentials.js';
 import { Passwords } from './passwords.js';
-import type { Principal } from './principal.js';
+import { NameTakenError, type Principal } from './principal.js';
 import type {
   ApiKeyInputDto,
   ApiKeyQueryDto,
@@ -57,9 +51,10 @@ export class AccountsService {
     idempotency: Participant<User>,
   ): Promise<User> {
     const password_hash = await this.passwords.hashChosen(username, password);
+    const row = { username, role, enabled, password_hash };
     return await this.transactions.run<User>(
       async (tx) => {
-        const user = await insertUserIfNew(tx, { username, role, enabled, password_hash });
+        const user = await insertIfNew(tx, UserEntity, row);
         if (!user) throw new NameTakenError(username);
         const details = { role, enabled };
         await this.audit.record(tx, userEntry(caller.name, 'user.created', username, details));
@@ -95,15 +90,11 @@ export class AccountsService {
     const { username } = await this.getUser(id);
     const password_hash = password && (await this.passwords.hashChosen(username, password));
     return await this.transactions.run<User>(async (tx) => {
-      const before = await lockUser(
-        tx,
-        id,
-        (user) => (role ?? user.role) === 'admin' && (enabled ?? user.enabled),
-      );
+      const before = await lockUser(tx, id, { role, enabled });
       const user = (await changeUser(tx, { id }, { role, enabled, password_hash }))!;
       if (!user.enabled) await endSessionsOf(tx, id);
       else if (password_hash) await endSessionsOf(tx, id, caller.sessionId);
-      afterCommit(tx, () => this.credentials.forget());
+      this.credentials.forgetAfter(tx);
       const details = {
         role,
         role_before: role && before.role,
@@ -119,14 +110,14 @@ export class AccountsService {
   async deleteUser(caller: Principal, id: string, { keys }: DeleteUserQueryDto): Promise<void> {
     if (!isUuid(id)) throw new NotFoundError('User');
     await this.transactions.run(async (tx) => {
-      const { username, role } = await lockUser(tx, id, () => false);
+      const { username, role } = await lockUser(tx, id, { enabled: false });
       await endSessionsOf(tx, id);
       const deletion = { deleted_at: () => 'now()', enabled: false, password_hash: null };
       await changeUser(tx, { id }, deletion);
       const reason = `${username} was deleted`;
       const keys_revoked =
         keys === 'revoke' ? await this.revokeKeys(tx, caller, { owner_id: id }, { reason }) : 0;
-      afterCommit(tx, () => this.credentials.forget());
+      this.credentials.forgetAfter(tx);
       const details = { role, keys, keys_revoked };
       await this.audit.record(tx, userEntry(caller.name, 'user.deleted', username, details));
     }, caller);
@@ -139,20 +130,10 @@ export class AccountsService {
   ): Promise<CreatedKey> {
     return await this.transactions.run<CreatedKey>(
       async (tx) => {
-        // Either a deletion of the owner waits and finds the new key, or the check after this lock fails.
-        const lock = { mode: 'for_key_share' } as const;
-        const owner = { select: { id: true }, where: { id: caller.personId ?? IsNull() }, lock };
-        await tx.getRepository(UserEntity).findOne(owner);
-        await caller.begin(tx);
-        const created = await insertKeyIfNew(tx, caller, wanted);
+        const created = await insertKeyIfNew(tx, this.audit, caller, wanted);
         if (!created) throw new NameTakenError(wanted.name);
-        const { id, name, role, prefix, expires_at, limit_class } = created;
-        await this.audit.record(tx, {
-          actor: caller.name,
-          action: 'api_key.created',
-          subject: { type: 'api_key', id },
-          details: { name, role, prefix, expires_at, limit_class },
-        });
+        // The insert locks the owner: either a deletion of the owner waits and finds the new key, or this check fails.
+        await caller.begin(tx);
         return created;
       },
       caller,
@@ -195,7 +176,7 @@ export class AccountsService {
       return { actor: caller.name, action, subject, details: { ...details, ...more } };
     });
     await this.audit.record(tx, ...entries);
-    afterCommit(tx, () => this.credentials.forget());
+    this.credentials.forgetAfter(tx);
     return revoked.length;
   }
 }
@@ -210,7 +191,7 @@ export function userEntry(
 }
 
 /** Locks the user and all enabled admins in id order, so that two changes cannot each remove the other admin. */
-async function lockUser(tx: Tx, id: string, staysAdmin: (user: User) => boolean): Promise<User> {
+async function lockUser(tx: Tx, id: string, { role, enabled }: UserUpdateDto): Promise<User> {
   const admins = { role: 'admin', enabled: true, deleted_at: IsNull() } as const;
   const users = await tx.getRepository(UserEntity).find({
     where: [{ id, deleted_at: IsNull() }, admins],
@@ -220,60 +201,66 @@ async function lockUser(tx: Tx, id: string, staysAdmin: (user: User) => boolean)
   const user = users.find((one) => one.id === id);
   if (!user) throw new NotFoundError('User');
   const isLastAdmin = user.role === 'admin' && user.enabled && users.length === 1;
-  if (!isLastAdmin || staysAdmin(user)) return user;
-  const message =
-    'This is the last enabled admin. It cannot be deleted, disabled or given another role.';
-  throw new AppError('invalid_state', message);
-}
-
-type NewUser = Pick<UserEntity, 'username' | 'role' | 'enabled' | 'password_hash'> &
-  Partial<Pick<UserEntity, 'password_made_up'>>;
-
-/** Returns `undefined` if a user has the name, or had it before. */
-export async function insertUserIfNew(tx: Tx, user: NewUser): Promise<User | undefined> {
-  return await insertIfNew(tx, UserEntity, { id: newId(), ...user });
+  if (isLastAdmin && (enabled === false || (role ?? 'admin') !== 'admin')) {
+    const message =
+      'This is the last enabled admin. It cannot be deleted, disabled or given another role.';
+    throw new AppError('invalid_state', message);
+  }
+  return user;
 }
 
 export async function insertKeyIfNew(
   tx: Tx,
+  audit: AuditLog,
   creator: Pick<Principal, 'name' | 'personId'>,
-  { limits = {}, expires_in_days, ...columns }: ApiKeyInputDto,
-  given?: string,
+  { expires_in_days, ...columns }: ApiKeyInputDto,
+  { given, reason }: { readonly given?: string; readonly reason?: string } = {},
 ): Promise<CreatedKey | undefined> {
   const { key, prefix, hash } = (given && readKey(given)) || createKey();
   const created = await insertIfNew(tx, ApiKeyEntity, {
     ...columns,
-    id: newId(),
     prefix,
     secret_hash: hash,
     created_by: creator.name,
     owner_id: creator.personId,
-    limits: Object.values(limits).some((limit) => limit !== undefined) ? limits : null,
     expires_at: expires_in_days
       ? () => `now() + make_interval(days => ${Number(expires_in_days)})`
       : null,
   });
-  return created && { ...created, key };
+  if (!created) return undefined;
+  const { id, name, role, expires_at, limit_class } = created;
+  await audit.record(tx, {
+    actor: creator.name,
+    action: 'api_key.created',
+    subject: { type: 'api_key', id },
+    details: { name, role, prefix, expires_at, limit_class, reason },
+  });
+  return { ...created, key };
 }
 
-async function insertIfNew<Row extends { readonly id: string }>(
+/** Returns `undefined` if a user or key has the name, or had it before. */
+export async function insertIfNew<Row extends { readonly id: string }>(
   tx: Tx,
   entity: new () => Row,
-  values: QueryDeepPartialEntity<Row> & { readonly id: string },
+  row: QueryDeepPartialEntity<Row>,
 ): Promise<Row | undefined> {
-  const insert = tx.createQueryBuilder().insert().into(entity).values(values).orIgnore();
+  const id = newId();
+  const insert = tx
+    .createQueryBuilder()
+    .insert()
+    .into(entity)
+    .values({ ...row, id })
+    .orIgnore();
   const inserted = await insert.returning(['id']).execute();
   if ((inserted.raw as object[]).length === 0) return undefined;
-  return await tx.getRepository(entity).findOneByOrFail({ id: values.id } as FindOptionsWhere<Row>);
+  return await tx.getRepository(entity).findOneByOrFail({ id } as FindOptionsWhere<Row>);
 }
-
-type UserChange = Parameters<Repository<UserEntity>['update']>[1];
 
 /** Returns `undefined` if the user was deleted, or if a value in `before` has changed. */
 export async function changeUser(
   tx: Tx,
   user: Partial<Pick<UserEntity, 'id' | 'username'>>,
-  change: UserChange,
+  change: Parameters<Repository<UserEntity>['update']>[1],
   before: { readonly password_hash?: string } = {},
 ): Promise<User | undefined> {
   const users = tx.getRepository(UserEntity);

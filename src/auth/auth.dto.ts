@@ -1,108 +1,37 @@
-import { PickType } from '@nestjs/swagger';
+import { OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { NotEquals } from 'class-validator';
-import {
-  APPROVAL_LEVELS,
-  type ApprovalLevel,
-  approvalLevelOf,
-  type Role,
-  ROLES,
-} from '../platform/access/roles.js';
-import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../platform/http/request.js';
-import { INTEGRATION_LIMITS } from '../platform/limits/limits.js';
+import { APPROVAL_LEVELS, type ApprovalLevel, approvalLevelOf } from '../platform/access/roles.js';
+import type { KeyLimitClass } from '../platform/http/request.js';
 import { PageQueryDto, sortWords, SortWords } from '../platform/paging/page.js';
 import {
   Choice,
   Field,
   type FieldOptions,
   Flag,
-  Id,
   Instant,
-  Nested,
   NullIsAbsent,
   Rule,
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { present } from '../platform/validation/present.js';
-import { RESERVED_NAME, USERNAME } from './auth.entity.js';
+import {
+  ApiKeyEntity,
+  LimitClassField,
+  RESERVED_NAME,
+  SessionEntity,
+  UserEntity,
+  USERNAME,
+} from './auth.entity.js';
 import { hasPermittedLength, LONGEST_PASSWORD, SHORTEST_PASSWORD } from './passwords.js';
 import type { Principal } from './principal.js';
 
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;
 const LONGEST_KEY_NAME = 63;
 
-const Limit = (what: string) =>
-  WholeNumber({
-    optional: true,
-    min: 0,
-    max: 1_000_000_000,
-    description: `${what} per minute; 0 for no limit.`,
-  });
+export class ApiKeyDto extends OmitType(ApiKeyEntity, ['secret_hash', 'revoked_at', 'owner_id']) {}
 
-const LimitClassField = (options: FieldOptions = {}) =>
-  Choice('KeyLimitClass', KEY_LIMIT_CLASSES, {
-    description: `\`standard\`: the configured limits, by default 100 reads and 20 writes per minute. \`integration\`: at least ${INTEGRATION_LIMITS.read} reads and ${INTEGRATION_LIMITS.write} writes per minute.`,
-    ...options,
-  });
-
-class ApiKeyLimitsDto {
-  @Limit('Reads')
-  readonly read?: number;
-
-  @Limit('Writes')
-  readonly write?: number;
-
-  @Limit('Triage requests')
-  readonly triage?: number;
-}
-
-export class ApiKeyDto {
-  @Id('ApiKeyId')
-  readonly id: string;
-
-  @Text()
-  readonly name: string;
-
-  @Choice('Role', ROLES)
-  readonly role: Role;
-
-  @Text({ description: 'Public part: a key begins with `its_<prefix>_`.' })
-  readonly prefix: string;
-
-  @LimitClassField()
-  readonly limit_class: KeyLimitClass;
-
-  @Nested(() => ApiKeyLimitsDto, {
-    optional: true,
-    description: 'Limits of the key, which replace those of its class.',
-  })
-  readonly limits?: ApiKeyLimitsDto;
-
-  @Text({
-    description:
-      'Principal that created the key: a user name, `key:<name>`, or `system` at the first start.',
-  })
-  readonly created_by: string;
-
-  @Text({
-    optional: true,
-    description:
-      'User who owns the key, because the user created it directly or through another key. The key does not work while the ' +
-      'user is disabled, and is revoked when the user is deleted. Absent for keys of the first start and the keys created with them.',
-  })
-  readonly owner?: string;
-
-  @Instant()
-  readonly created_at: Date;
-
-  @Instant({ optional: true })
-  readonly expires_at?: Date;
-
-  @Instant({ optional: true, description: 'Accurate to the minute.' })
-  readonly last_used_at?: Date;
-}
-
-export class ApiKeyInputDto extends PickType(ApiKeyDto, ['role', 'limits']) {
+export class ApiKeyInputDto extends PickType(ApiKeyEntity, ['role', 'limits']) {
   @Text({
     pattern: KEY_NAME,
     message:
@@ -164,30 +93,21 @@ const NewPassword = (options: FieldOptions = {}): PropertyDecorator =>
     ),
   );
 
-export class UserDto {
-  @Id('UserId')
-  readonly id: string;
-
-  @Text()
-  readonly username: string;
-
-  @Choice('Role', ROLES)
-  readonly role: Role;
-
-  @Flag()
-  readonly enabled: boolean;
-
+export class UserDto extends PickType(UserEntity, [
+  'id',
+  'username',
+  'role',
+  'enabled',
+  'last_login_at',
+]) {
   @Instant()
   readonly created_at: Date;
 
   @Instant()
   readonly updated_at: Date;
-
-  @Instant({ optional: true })
-  readonly last_login_at?: Date;
 }
 
-export class UserInputDto extends PickType(UserDto, ['role']) {
+export class UserInputDto extends PickType(UserEntity, ['role']) {
   @Text({
     pattern: USERNAME,
     message:
@@ -205,13 +125,7 @@ export class UserInputDto extends PickType(UserDto, ['role']) {
 }
 
 @NullIsAbsent()
-export class UserUpdateDto {
-  @Choice('Role', ROLES, { optional: true })
-  readonly role?: Role;
-
-  @Flag({ optional: true, description: 'A disabled user cannot log in and loses all sessions.' })
-  readonly enabled?: boolean;
-
+export class UserUpdateDto extends PartialType(PickType(UserEntity, ['role', 'enabled'])) {
   @NewPassword({ optional: true, description: `${GOOD_PASSWORD} Ends the user's other sessions.` })
   readonly password?: string;
 }
@@ -239,7 +153,7 @@ export class DeleteUserQueryDto {
 /** Longer than any valid name or password, so that a typing error counts as a wrong password, not as invalid. */
 export const LONGEST_GUESS = 1_024;
 
-export class PrincipalDto extends PickType(ApiKeyDto, ['role', 'limits']) {
+export class PrincipalDto extends PickType(ApiKeyEntity, ['role', 'limits']) {
   @Text({ description: 'Name in records: the user name, or `key:<name>`.' })
   readonly name: string;
 
@@ -274,29 +188,7 @@ export class SessionQueryDto extends PageQueryDto {
   readonly sort: readonly (typeof SESSION_SORTS)[number][] = ['-created_at'];
 }
 
-export class LoginSessionDto {
-  @Id('SessionId', { description: 'Not the token: it gives no access.' })
-  readonly id: string;
-
+export class LoginSessionDto extends OmitType(SessionEntity, ['token_hash', 'user_id']) {
   @Flag({ description: 'Whether this request uses the session.' })
   readonly current: boolean;
-
-  @Instant()
-  readonly created_at: Date;
-
-  @Instant({ description: 'Accurate to the minute. The session ends eight hours after it.' })
-  readonly last_seen_at: Date;
-
-  @Instant({ description: 'The session ends at this time even if it is in use.' })
-  readonly expires_at: Date;
-
-  @Text({ optional: true, description: 'Address of the login.' })
-  readonly address?: string;
-
-  @Text({
-    optional: true,
-    max: 256,
-    description: 'User-Agent header of the login.',
-  })
-  readonly user_agent?: string;
 }

@@ -6,9 +6,14 @@ import { accessOf, requiredRole } from '../platform/access/access.js';
 import type { Role } from '../platform/access/roles.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { FailureLimits } from '../platform/limits/limits.js';
-import { OtherSiteError, RefusedError, UnauthorizedError } from './auth.errors.js';
 import { type Credential, Credentials, hashOf, type VerifiedCredential } from './credentials.js';
-import { type Principal, requireRole } from './principal.js';
+import {
+  OtherSiteError,
+  type Principal,
+  RefusedError,
+  requireRole,
+  UnauthorizedError,
+} from './principal.js';
 import '@fastify/cookie';
 import '../platform/http/request.js';
 
@@ -23,7 +28,7 @@ function credentialOf(request: FastifyRequest): Credential | undefined {
 }
 
 function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
-  const token = sessionTokenOf(request);
+  const token = request.cookies[sessionCookieOf(request).name];
   return token ? { kind: 'user', token } : undefined;
 }
 
@@ -76,7 +81,9 @@ export class AuthenticationGuard implements CanActivate {
     if (isUnsafe(request) && originOf(request) === 'other') throw new OtherSiteError();
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
-    const verified = await this.credentials.verify(credential).catch(() => undefined);
+    // A page is shown while the database is down, but a logout must not miss the session.
+    const verifying = this.credentials.verify(credential);
+    const verified = await (isUnsafe(request) ? verifying : verifying.catch(() => undefined));
     return verified && this.principalOf(credential, verified, undefined);
   }
 
@@ -148,32 +155,23 @@ export function originOf({
 }: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>): OriginVerdict {
   if (site !== undefined) return site === 'same-origin' || site === 'none' ? 'same' : 'other';
   if (origin === undefined) return 'unknown';
-  return isThisHost(origin, protocol, host) ? 'same' : 'other';
-}
-
-function isThisHost(origin: string, protocol: string, host: string): boolean {
-  if (!URL.canParse(origin)) return false;
+  if (!URL.canParse(origin)) return 'other';
   const from = new URL(origin);
   // Behind an untrusted proxy, the service sees http although the browser uses https. So only the reverse is rejected.
-  const weaker = protocol === 'https' && from.protocol !== 'https:';
-  return from.host === host.toLowerCase() && !weaker;
+  const isWeaker = protocol === 'https' && from.protocol !== 'https:';
+  return from.host === host.toLowerCase() && !isWeaker ? 'same' : 'other';
 }
 
 /** Browsers accept a `__Host-` cookie only over https and from this host, so no other host can set such a cookie. */
-const cookieName = ({ protocol }: FastifyRequest): string =>
-  protocol === 'https' ? '__Host-its_session' : 'its_session';
-
-const cookieOptions = ({ protocol }: FastifyRequest) =>
-  ({ httpOnly: true, sameSite: 'lax', path: '/', secure: protocol === 'https' }) as const;
-
-export function sessionTokenOf(request: FastifyRequest): string | undefined {
-  return request.cookies[cookieName(request)];
+function sessionCookieOf({ protocol }: FastifyRequest) {
+  const secure = protocol === 'https';
+  const options = { httpOnly: true, sameSite: 'lax', path: '/', secure } as const;
+  return { name: secure ? '__Host-its_session' : 'its_session', options };
 }
 
-export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token: string) {
-  void reply.setCookie(cookieName(request), token, cookieOptions(request));
-}
-
-export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
-  void reply.clearCookie(cookieName(request), cookieOptions(request));
+/** @param token absent to remove the cookie */
+export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, token?: string) {
+  const { name, options } = sessionCookieOf(request);
+  if (token === undefined) reply.clearCookie(name, options);
+  else reply.setCookie(name, token, options);
 }

@@ -1,6 +1,5 @@
 // SQL: takes an advisory lock.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,21 +11,18 @@ import { type Tx, Transactions } from '../platform/database/transactions.js';
 import { writeWhole } from '../platform/files.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ApiKeyEntity, UserEntity } from './auth.entity.js';
-import { WeakPasswordError } from './auth.errors.js';
-import { hashPassword, weaknessOf } from './passwords.js';
+import { generatePassword, hashPassword, requireStrong } from './passwords.js';
 import {
   changeUser,
   endSessionsOf,
+  insertIfNew,
   insertKeyIfNew,
-  insertUserIfNew,
   userEntry,
 } from './accounts.service.js';
 
 const BOOTSTRAP_USER = 'admin';
 const BOOTSTRAP_KEY = 'bootstrap-admin';
-const DETAILS = { role: 'admin', reason: 'first start' };
-const PASSWORD_BYTES = 18;
-const OWNER_ONLY = 0o600;
+const FIRST_START = 'first start';
 
 /** Creates the first user and key, but changes no existing ones. Reminds people to change the generated password. */
 @Injectable()
@@ -57,9 +53,8 @@ export class Bootstrap implements OnModuleInit {
       if (!this.embedded || (password ?? api_key) === undefined) return;
       // Writes the file before the commit: if the file cannot be written, nobody would know the credentials.
       await mkdir(dataDir, { recursive: true });
-      const credentials = { username: BOOTSTRAP_USER, password, api_key };
-      const content = `${JSON.stringify(credentials, null, 2)}\n`;
-      await writeWhole(this.credentialsFile, content, OWNER_ONLY);
+      const content = JSON.stringify({ username: BOOTSTRAP_USER, password, api_key }, null, 2);
+      await writeWhole(this.credentialsFile, `${content}\n`);
     });
   }
 
@@ -70,17 +65,17 @@ export class Bootstrap implements OnModuleInit {
     const taken = given ? { username: BOOTSTRAP_USER } : {};
     if (await tx.getRepository(UserEntity).existsBy(taken)) return undefined;
     // Checks the password only if it is used: a weak password in an unused setting does no harm.
-    const weakness = given && (await weaknessOf(given, BOOTSTRAP_USER));
-    if (weakness) throw new Error(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
-    const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
-    await insertUserIfNew(tx, {
+    if (given) await requireStrong(given, BOOTSTRAP_USER, 'BOOTSTRAP_ADMIN_PASSWORD');
+    const password = given ?? generatePassword();
+    await insertIfNew(tx, UserEntity, {
       username: BOOTSTRAP_USER,
       role: 'admin',
       enabled: true,
       password_hash: await hashPassword(password),
       password_made_up: !given,
     });
-    await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, DETAILS));
+    const details = { role: 'admin', reason: FIRST_START };
+    await this.audit.record(tx, userEntry('system', 'user.created', BOOTSTRAP_USER, details));
     return password;
   }
 
@@ -89,23 +84,15 @@ export class Bootstrap implements OnModuleInit {
     const exists = !given && (!this.embedded || (await tx.getRepository(ApiKeyEntity).exists()));
     if (exists) return undefined;
     const wanted = { name: BOOTSTRAP_KEY, role: 'admin' } as const;
-    const created = await insertKeyIfNew(tx, { name: 'system' }, wanted, given);
-    if (!created) return undefined;
-    await this.audit.record(tx, {
-      actor: 'system',
-      action: 'api_key.created',
-      subject: { type: 'api_key', id: created.id },
-      details: DETAILS,
-    });
-    return created.key;
+    const more = { given, reason: FIRST_START };
+    return (await insertKeyIfNew(tx, this.audit, { name: 'system' }, wanted, more))?.key;
   }
 
   async whoCanLogIn(): Promise<string> {
-    const holders = await this.namesWithGeneratedPassword();
-    if (holders.length > 0) {
+    if (await this.usesGeneratedPassword()) {
       const path = this.credentialsFile;
       const where = existsSync(path) ? `in ${path}` : 'that was generated at the first start';
-      return `${holders.join(', ')}, with the password ${where}; change it at /login/password`;
+      return `${BOOTSTRAP_USER}, with the password ${where}; change it at /login/password`;
     }
     const enabled = { enabled: true, deleted_at: IsNull() };
     const users = await this.dataSource.getRepository(UserEntity).countBy(enabled);
@@ -114,17 +101,19 @@ export class Bootstrap implements OnModuleInit {
   }
 
   private async health(): Promise<ComponentHealth> {
-    const holders = await this.namesWithGeneratedPassword();
-    const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
-    if (holders.length === 0) return inUse;
-    const message = `The generated password of ${holders.join(', ')} from the first start is still in use. Change it at /login/password.`;
-    return { ...inUse, message };
+    const made_up_password = await this.usesGeneratedPassword();
+    return {
+      status: 'healthy',
+      made_up_password,
+      message: made_up_password
+        ? `The generated password of ${BOOTSTRAP_USER} from the first start is still in use. Change it at /login/password.`
+        : undefined,
+    };
   }
 
-  private async namesWithGeneratedPassword(): Promise<string[]> {
+  private async usesGeneratedPassword(): Promise<boolean> {
     const where = { password_made_up: true, enabled: true, deleted_at: IsNull() };
-    const users = await this.dataSource.getRepository(UserEntity).findBy(where);
-    return users.map(({ username }) => username);
+    return await this.dataSource.getRepository(UserEntity).existsBy(where);
   }
 }
 
@@ -135,12 +124,11 @@ export async function ensureAdmin(
   username: string,
   password: string,
 ): Promise<'created' | 'reset' | undefined> {
-  const weakness = await weaknessOf(password, username);
-  if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
+  await requireStrong(password, username, 'The password');
   const password_hash = await hashPassword(password);
   return await new Transactions(dataSource).run(async (tx) => {
     const access = { role: 'admin', enabled: true, password_hash } as const;
-    const created = await insertUserIfNew(tx, { username, ...access });
+    const created = await insertIfNew(tx, UserEntity, { username, ...access });
     if (!created) {
       const user = await changeUser(tx, { username }, access);
       if (!user) return undefined;

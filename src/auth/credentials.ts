@@ -8,7 +8,7 @@ import { within } from '../platform/concurrency/within.js';
 import { ReservedConnections } from '../platform/database/reserved-connections.js';
 import { ConnectionLostError } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import type { Tx } from '../platform/database/transactions.js';
+import { afterCommit, type Tx } from '../platform/database/transactions.js';
 import { IDLE_HOURS } from './auth.entity.js';
 import type { Principal } from './principal.js';
 
@@ -131,7 +131,9 @@ export class CredentialCache<V> {
 
   constructor(readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {
     this.reads = new Batcher<string, V | undefined>(async (keys) => {
-      const values = await within(READ_TIMEOUT_MS, readAll(keys), failLate);
+      const values = await within(READ_TIMEOUT_MS, readAll(keys), () => {
+        throw new ConnectionLostError('The database does not answer.');
+      });
       return keys.map((key) => values.get(key));
     }, BATCH);
   }
@@ -158,10 +160,6 @@ export class CredentialCache<V> {
   clear(): void {
     this.known.clear();
   }
-}
-
-function failLate(): never {
-  throw new ConnectionLostError('The database does not answer.');
 }
 
 const MINUTE = 60_000;
@@ -199,9 +197,9 @@ export class Credentials {
     return known;
   }
 
-  /** Must be called after a change of a credential. Other replicas notice the change within 1 s. */
-  forget(): void {
-    this.cache.clear();
+  /** Must be called in each change of a credential. Other replicas notice the change within 1 s. */
+  forgetAfter(tx: Tx): void {
+    afterCommit(tx, () => this.cache.clear());
   }
 
   /** Finds valid credentials by their `lookup`. With `tx`, reads the current state, not the cache. */

@@ -3,9 +3,8 @@ import { Injectable } from '@nestjs/common';
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { isLoopback } from '../platform/addresses/network.js';
 import { Semaphore } from '../platform/concurrency/semaphore.js';
-import { UnavailableError } from '../platform/errors/app-error.js';
+import { AppError, UnavailableError } from '../platform/errors/app-error.js';
 import { FailureLimits } from '../platform/limits/limits.js';
-import { WeakPasswordError } from './auth.errors.js';
 import type { UserEntity } from './auth.entity.js';
 import { Refusals } from './refusals.js';
 
@@ -41,20 +40,23 @@ async function loadZxcvbn(): Promise<ZxcvbnFactory> {
   return new core.ZxcvbnFactory({ dictionary, graphs, ...bounds });
 }
 
-export async function weaknessOf(password: string, username: string): Promise<string | undefined> {
+/** @param field name of the password in the error */
+export async function requireStrong(password: string, username: string, field = 'password') {
   const text = normalised(password);
   const nameWords = [username, ...username.split(/[._@-]+/)].filter(
     (word) => word.length >= SHORTEST_NAME_PART,
   );
   const words = [...nameWords, ...SITE_WORDS];
   const rest = words.reduce((left, word) => left.replaceAll(word, ''), text.toLowerCase());
-  if (rest.length < LEAST_BESIDE_WORDS) {
-    return 'consists of the user name or of words of this service: choose an unrelated password';
-  }
   zxcvbn ??= loadZxcvbn();
-  if ((await zxcvbn).check(text, nameWords).score >= GOOD_SCORE) return undefined;
-  return 'is too easy to guess: it is a common password, or consists of common words and patterns';
+  const { score } = (await zxcvbn).check(text, nameWords);
+  if (rest.length >= LEAST_BESIDE_WORDS && score >= GOOD_SCORE) return;
+  const message = `${field} is too easy to guess: it is a common password, or consists of common words and patterns, words of this service or the user name.`;
+  const errors = [{ field, code: 'weak_password', message }];
+  throw new AppError('weak_password', message, { details: { errors } });
 }
+
+export const generatePassword = (): string => randomBytes(18).toString('base64url');
 
 /** OWASP recommendation for Argon2id. One hash takes about 60 ms on a CPU core of 2026. */
 const COST = { m: 19_456, t: 2, p: 1 };
@@ -129,8 +131,7 @@ export class Passwords {
 
   /** Goes before waiting login checks, so that strangers cannot delay logged-in users. `field` is the request field. */
   async hashChosen(username: string, password: string, field = 'password'): Promise<string> {
-    const weakness = await weaknessOf(password, username);
-    if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
+    await requireStrong(password, username, field);
     return await this.places.run(() => hashPassword(password), { isPreferred: true });
   }
 
@@ -146,7 +147,8 @@ export class Passwords {
       if (right && guess.user?.enabled) return true;
       await this.requireUnblocked(guess, true);
       const reason = right ? 'disabled' : stored ? 'wrong_password' : 'unknown_user';
-      await this.refusals.ofLogin(guess.address, guess.user?.username, reason);
+      const failure = { action: 'auth.login_failed', details: { reason } } as const;
+      await this.refusals.ofLogin(failure, guess.user?.username, guess.address);
       return false;
     };
     return await this.places.run(check, { isPreferred: isTrustedAddress(guess) });
@@ -165,7 +167,8 @@ export class Passwords {
       ? undefined
       : await this.failures[check]('account', account);
     if (!throttled) return;
-    this.refusals.ofAccountLimit(user?.username);
+    // Omits the address, because each guess for the account may come from another address.
+    void this.refusals.ofLogin({ action: 'auth.login_limited' }, user?.username);
     throw throttled;
   }
 }

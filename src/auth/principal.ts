@@ -1,16 +1,15 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { AuditEntry } from '../audit/audit-entry.js';
 import {
   type ApprovalLevel,
   approvalLevelOf,
   levelReaches,
   type Role,
   roleReaches,
-  ROLES,
 } from '../platform/access/roles.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/request.js';
-import { RefusedError, UnauthorizedError } from './auth.errors.js';
 
 export interface Principal extends Caller {
   readonly kind: 'key' | 'user';
@@ -25,6 +24,44 @@ export interface Principal extends Caller {
   requireStillValid(): Promise<void>;
 }
 
+/** Gives no reason, so that an attacker does not learn which part of the credentials was right. */
+export class UnauthorizedError extends AppError {
+  constructor(message = 'A valid API key or session is required.') {
+    super('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } });
+  }
+}
+
+export class InvalidCredentialsError extends AppError {
+  constructor(what = 'The user name or the password') {
+    super('invalid_credentials', `${what} is wrong.`);
+  }
+}
+
+export class NameTakenError extends AppError {
+  constructor(name: string) {
+    super('conflict', `The name ${name} is in use, or was used before.`);
+  }
+}
+
+export class OtherSiteError extends AppError {
+  constructor() {
+    super('forbidden', 'The request comes from another site, or does not name its origin.');
+  }
+}
+
+/** Without `actor`, the caller is unknown: the audit record then shows only the network. */
+export type Refusal = Pick<AuditEntry, 'action'> & Partial<AuditEntry>;
+
+/** Refusals writes `refusal` into the audit trail and sends the error `told` to the caller. */
+export class RefusedError extends AppError {
+  constructor(
+    readonly refusal: Refusal,
+    told: AppError,
+  ) {
+    super(told.code, told.message, told.extras);
+  }
+}
+
 export const CurrentPrincipal = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal => {
     const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
@@ -37,14 +74,11 @@ export const CurrentPrincipal = createParamDecorator(
 
 export function requireRole({ name, role }: Pick<Principal, 'name' | 'role'>, required: Role) {
   if (roleReaches(role, required)) return;
-  const allowed = ROLES.slice(ROLES.indexOf(required))
-    .map((one) => `${one.startsWith('a') ? 'an' : 'a'} ${one}`)
-    .join(', ')
-    .replace(/, ([^,]*)$/, ' or $1');
+  const message = `This needs at least the role ${required}; yours is ${role}.`;
   const extras = { details: { required_role: required } };
   throw new RefusedError(
     { action: 'auth.role_refused', actor: name, details: { role, required_role: required } },
-    new AppError('forbidden', `Only ${allowed} may do this.`, extras),
+    new AppError('forbidden', message, extras),
   );
 }
 

@@ -14,8 +14,8 @@ const entryOf = (name: string, action: AuditEntry['action'] = 'auth.key_refused'
   subject: { type: 'address', id: name },
 });
 type Refusal = Parameters<Refusals['write']>;
-const stranger = (name: string): Refusal => ['stranger', name, entryOf(name)];
-const atAccount = (name: string): Refusal => ['account', name, entryOf(name, 'auth.login_failed')];
+const stranger = (name: string): Refusal => ['address', name, entryOf(name)];
+const atAccount = (name: string): Refusal => ['user', name, entryOf(name, 'auth.login_failed')];
 const principal = (name: string, route: number): Refusal => [
   'principal',
   name,
@@ -48,7 +48,6 @@ describe('the log of refused requests', () => {
       { record } as unknown as AuditLog,
       new Clock(),
     );
-    log.onModuleInit();
   });
 
   afterEach(async () => {
@@ -111,7 +110,7 @@ describe('the log of refused requests', () => {
   });
 
   it('counts omitted refusals separately by kind', async () => {
-    const login = (name: string): Refusal => ['stranger', name, atAccount(name)[2]];
+    const login = (name: string): Refusal => ['address', name, atAccount(name)[2]];
     for (let index = 0; index < 400; index += 1) await log.write(...stranger(`${index}`));
     for (let index = 0; index < 50; index += 1) await log.write(...login(`${index}`));
     await jest.advanceTimersByTimeAsync(MINUTE);

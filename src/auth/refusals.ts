@@ -5,7 +5,6 @@ import {
   type ExceptionFilter,
   Logger,
   type OnApplicationShutdown,
-  type OnModuleInit,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AuditEntry } from '../audit/audit-entry.js';
@@ -15,17 +14,18 @@ import { Clock } from '../platform/clock.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { ErrorFilter } from '../platform/http/answer.js';
 import { routeOf } from '../platform/http/known-routes.js';
-import { type Refusal, RefusedError } from './auth.errors.js';
+import { type Refusal, RefusedError } from './principal.js';
 
 const MINUTE = 60_000;
-/** Maximum rows per minute and replica for one principal, one attacked account or one network of strangers. */
+/** Maximum rows per minute and replica for one principal, one attacked user or one network of strangers. */
 const MOST_OF_ONE = 20;
 const MOST_OF_STRANGERS = 300;
+const STRANGERS = 'strangers';
 
-const SUBJECT_TYPES = { principal: 'principal', account: 'user', stranger: 'address' } as const;
-type Share = keyof typeof SUBJECT_TYPES;
+/** Kind of the budget for rows. Budgets of strangers have the name of their network. */
+type Budget = 'principal' | 'user' | 'address';
 
-type Entry = Omit<AuditEntry, 'subject'> & Partial<Pick<AuditEntry, 'subject'>>;
+type Entry = Refusal & Pick<AuditEntry, 'actor'>;
 
 interface Unwritten {
   readonly refusals: AuditEntry['action'];
@@ -38,14 +38,19 @@ interface Unwritten {
 /** Actor of unknown callers in the audit trail. User names contain no colon, so no user has this name. */
 const actorAt = (address: string): string => `address:${address}`;
 
-/** Refusals beyond the limits, or during a database outage, are only counted, so that the trail is not flooded. */
+/**
+ * Records refused requests, and answers them. Refusals beyond the budgets, or during a database outage, are only counted,
+ * so that the trail is not flooded. `Passwords` itself records failed logins.
+ */
 @Injectable()
-export class Refusals implements OnModuleInit, OnApplicationShutdown {
+@Catch(RefusedError)
+export class Refusals implements ExceptionFilter, OnApplicationShutdown {
   private readonly logger = new Logger(Refusals.name);
+  private readonly answers = new ErrorFilter();
   private readonly writesUnderWay = new Set<Promise<void>>();
   private readonly rows = new Map<string, number>();
   private unwritten = new Map<string, Unwritten>();
-  private timer: NodeJS.Timeout | undefined;
+  private readonly timer = setInterval(() => void this.closeMinute(), MINUTE).unref();
 
   constructor(
     private readonly transactions: Transactions,
@@ -53,67 +58,60 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.closeMinute(), MINUTE).unref();
-  }
-
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all(this.writesUnderWay);
     await this.closeMinute();
   }
 
-  async ofCaller(actor: string, { action, details }: Refusal, request: FastifyRequest) {
-    const subject = { type: 'route', id: `${request.method} ${routeOf(request) ?? 'unknown'}` };
-    const more = { ...details, address: request.ip };
-    await this.write('principal', actor, { actor, action, subject, details: more });
+  /** Responds to a known caller after the record is written, and to a stranger without this wait. */
+  async catch(error: RefusedError, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const { actor, action, details } = error.refusal;
+    if (actor === undefined) this.ofStranger(error.refusal, request.ip);
+    else {
+      const subject = { type: 'route', id: `${request.method} ${routeOf(request) ?? 'unknown'}` };
+      const more = { ...details, address: request.ip };
+      await this.write('principal', actor, { actor, action, subject, details: more });
+    }
+    this.answers.catch(error, host);
   }
 
   /** Records no content of a request of an unknown caller. The response does not wait for the record. */
-  ofStranger({ action, subject, details }: Refusal, address: string): void {
+  ofStranger(refusal: Omit<Refusal, 'actor'>, address: string): void {
     const network = networkOf(address);
-    const entry = { actor: actorAt(network), action, subject, details };
-    void this.write('stranger', network, entry);
+    void this.write('address', network, { ...refusal, actor: actorAt(network) });
   }
 
   /** @param username only the name of an existing user, because people may type a password into this field */
-  async ofLogin(address: string, username: string | undefined, reason: string): Promise<void> {
-    const actor = actorAt(address);
-    const entry = { actor, action: 'auth.login_failed', details: { reason } } as const;
-    await this.ofAccount(username, networkOf(address), entry);
+  async ofLogin(refusal: Refusal, username: string | undefined, address?: string): Promise<void> {
+    const entry = { ...refusal, actor: address === undefined ? 'system' : actorAt(address) };
+    if (username !== undefined) return await this.write('user', username, entry);
+    const network = address === undefined ? 'unknown' : networkOf(address);
+    await this.write('address', network, { ...entry, subject: { type: 'user', id: 'unknown' } });
   }
 
-  /** Records the limit without addresses, because each guess for the account may come from another address. */
-  ofAccountLimit(username: string | undefined): void {
-    void this.ofAccount(username, 'unknown', { actor: 'system', action: 'auth.login_limited' });
-  }
-
-  private async ofAccount(username: string | undefined, stranger: string, entry: Entry) {
-    if (username !== undefined) return await this.write('account', username, entry);
-    const subject = { type: 'user', id: 'unknown' };
-    await this.write('stranger', stranger, { ...entry, subject });
-  }
-
-  async write(share: Share, name: string, entry: Entry): Promise<void> {
-    const writing = this.writeOrCount(share, name, entry);
+  async write(budget: Budget, name: string, entry: Entry): Promise<void> {
+    const writing = this.writeOrCount(budget, name, entry);
     this.writesUnderWay.add(writing);
     await writing;
     this.writesUnderWay.delete(writing);
   }
 
-  private async writeOrCount(share: Share, name: string, entry: Entry): Promise<void> {
-    const own = `${share} ${name}`;
-    const limits: [key: string, most: number][] = [[own, MOST_OF_ONE]];
-    if (share === 'stranger') limits.push(['strangers', MOST_OF_STRANGERS]);
+  private async writeOrCount(budget: Budget, name: string, entry: Entry): Promise<void> {
+    const own = `${budget} ${name}`;
     const rowsOf = (key: string): number => this.rows.get(key) ?? 0;
-    const hasRow = limits.every(([key, most]) => rowsOf(key) < most);
-    if (hasRow) limits.forEach(([key]) => this.rows.set(key, rowsOf(key) + 1));
-    const type = SUBJECT_TYPES[share];
-    const record = { ...entry, subject: entry.subject ?? { type, id: name } };
-    if (hasRow && (await this.insert([record]))) return;
+    const isStranger = budget === 'address';
+    const hasRow =
+      rowsOf(own) < MOST_OF_ONE && !(isStranger && rowsOf(STRANGERS) >= MOST_OF_STRANGERS);
+    if (hasRow) {
+      for (const key of isStranger ? [own, STRANGERS] : [own]) this.rows.set(key, rowsOf(key) + 1);
+      const subject = entry.subject ?? { type: budget, id: name };
+      if (await this.insert([{ ...entry, subject }])) return;
+    }
     const now = this.clock.now().toISOString();
-    // If the share has no row yet, only the count is recorded, without the name. Strangers can use any number of names.
-    const subject = { type, id: rowsOf(own) > 0 ? name : 'several' };
+    // If the budget has no row yet, only the count is recorded, without the name. Strangers can use any number of names.
+    const subject = { type: budget, id: rowsOf(own) > 0 ? name : 'several' };
     this.addUnwritten({ refusals: entry.action, subject, left_out: 1, from: now, to: now });
   }
 
@@ -146,23 +144,5 @@ export class Refusals implements OnModuleInit, OnApplicationShutdown {
       this.logger.error({ err, refusals: entries }, message);
       return false;
     }
-  }
-}
-
-/** Records refusals, so that other code need not know the request. `Passwords` itself records failed logins. */
-@Injectable()
-@Catch(RefusedError)
-export class RefusalFilter implements ExceptionFilter {
-  private readonly answers = new ErrorFilter();
-
-  constructor(private readonly refusals: Refusals) {}
-
-  /** Responds to a known caller after the record is written, and to a stranger without this wait. */
-  async catch(error: RefusedError, host: ArgumentsHost): Promise<void> {
-    const request = host.switchToHttp().getRequest<FastifyRequest>();
-    const { refusal } = error;
-    if (refusal.actor === undefined) this.refusals.ofStranger(refusal, request.ip);
-    else await this.refusals.ofCaller(refusal.actor, refusal, request);
-    this.answers.catch(error, host);
   }
 }

@@ -4,24 +4,18 @@ import { DataSource, Raw } from 'typeorm';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Role } from '../platform/access/roles.js';
 import { networkOf } from '../platform/addresses/network.js';
+import type { Caller } from '../platform/http/request.js';
 import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { isUuid, newId } from '../platform/ids.js';
 import { findOrder, findPage, type Page } from '../platform/paging/page.js';
-import { afterCommit, Transactions, type Tx } from '../platform/database/transactions.js';
+import { Transactions, type Tx } from '../platform/database/transactions.js';
 import { shownStart } from '../platform/text.js';
 import { Work } from '../platform/work/work.js';
-import {
-  ABSOLUTE_HOURS,
-  IDLE_HOURS,
-  isUsername,
-  type Session,
-  SessionEntity,
-} from './auth.entity.js';
-import { InvalidCredentialsError, UnauthorizedError } from './auth.errors.js';
+import { ABSOLUTE_HOURS, IDLE_HOURS, isUsername, SessionEntity } from './auth.entity.js';
 import { createSessionToken, Credentials, sessionHashOf } from './credentials.js';
 import type { PasswordChangeDto, SessionQueryDto } from './auth.dto.js';
 import { type LoginUser, Passwords } from './passwords.js';
-import type { Principal } from './principal.js';
+import { InvalidCredentialsError, type Principal, UnauthorizedError } from './principal.js';
 import { changeUser, endSessionsOf, userEntry } from './accounts.service.js';
 
 const PRUNE_SECONDS = 600;
@@ -47,10 +41,6 @@ const BEGIN_SESSION = `
   )
   select role, expires_at from login, session`;
 
-const END_SESSION = `
-  delete from sessions s using users u
-  where u.id = s.user_id and s.token_hash = decode($1, 'hex') returning u.username`;
-
 const PRUNE = `
   with ended as (
     delete from sessions
@@ -67,8 +57,8 @@ const NOBODYS_NAME = '-';
 interface LoginOrigin {
   readonly address: string;
   readonly userAgent?: string;
-  /** Token of an earlier session, which the login ends, because an attacker may have planted that session. */
-  readonly formerToken?: string;
+  /** The login ends the earlier session of the browser, because an attacker may have planted that session. */
+  readonly formerSession?: string;
 }
 
 @Injectable()
@@ -113,7 +103,7 @@ export class SessionsService implements OnModuleInit {
   /** Returns `undefined` if the user was disabled or deleted, or got another password, after the check. */
   async begin(
     user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>,
-    { address, userAgent, formerToken }: LoginOrigin,
+    { address, userAgent, formerSession }: LoginOrigin,
   ) {
     const token = createSessionToken();
     return await this.transactions.run(async (tx) => {
@@ -124,17 +114,16 @@ export class SessionsService implements OnModuleInit {
         ...[address, agent, networkOf(address)],
       ]);
       if (!begun) return undefined;
-      if (formerToken !== undefined) await this.endByToken(tx, formerToken);
+      if (formerSession !== undefined) await this.endSession(tx, formerSession);
       await this.audit.record(tx, userEntry(username, 'auth.login', username, { address }));
       return { token, ...begun };
     });
   }
 
-  async end(token: string, address: string): Promise<void> {
+  async logOut({ name, sessionId }: Caller, address: string): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const username = await this.endByToken(tx, token);
-      if (username === undefined) return;
-      await this.audit.record(tx, userEntry(username, 'auth.logout', username, { address }));
+      if (sessionId === undefined || !(await this.endSession(tx, sessionId))) return;
+      await this.audit.record(tx, userEntry(name, 'auth.logout', name, { address }));
     });
   }
 
@@ -157,19 +146,18 @@ export class SessionsService implements OnModuleInit {
       const message = 'new_password must differ from current_password.';
       throw ValidationError.of('new_password', 'unchanged', message);
     }
-    const change = {
-      password_hash: await this.passwords.hashChosen(name, new_password, 'new_password'),
-    };
+    const chosen = await this.passwords.hashChosen(name, new_password, 'new_password');
     await this.transactions.run(async (tx) => {
+      const change = { password_hash: chosen };
       if (!(await changeUser(tx, { id }, change, { password_hash }))) throw wrong;
       await endSessionsOf(tx, id, sessionId);
-      afterCommit(tx, () => this.credentials.forget());
+      this.credentials.forgetAfter(tx);
       await this.audit.record(tx, userEntry(name, 'user.password_changed', name, { address }));
     }, caller);
   }
 
   /** Lists no sessions for an API key, because its id is not the id of a user. */
-  async listOwn(caller: Principal, query: SessionQueryDto): Promise<Page<Session>> {
+  async listOwn(caller: Principal, query: SessionQueryDto): Promise<Page<SessionEntity>> {
     const idleSince = `now() - interval '${IDLE_HOURS} hours'`;
     return await findPage(this.dataSource.getRepository(SessionEntity), query, {
       where: {
@@ -184,10 +172,8 @@ export class SessionsService implements OnModuleInit {
   async endOwn(caller: Principal, id: string, address: string): Promise<void> {
     if (!isUuid(id)) throw new NotFoundError('Session');
     await this.transactions.run(async (tx) => {
-      const own = { id, user_id: caller.id };
-      const { affected } = await tx.getRepository(SessionEntity).delete(own);
-      if (affected === 0) throw new NotFoundError('Session');
-      afterCommit(tx, () => this.credentials.forget());
+      const isEnded = await this.endSession(tx, id, { user_id: caller.id });
+      if (!isEnded) throw new NotFoundError('Session');
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'auth.session_ended',
@@ -197,11 +183,10 @@ export class SessionsService implements OnModuleInit {
     }, caller);
   }
 
-  private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
-    const tokenHash = sessionHashOf(token);
-    if (tokenHash === undefined) return undefined;
-    const [[ended]] = await tx.query<[{ username: string }[]]>(END_SESSION, [tokenHash]);
-    if (ended) afterCommit(tx, () => this.credentials.forget());
-    return ended?.username;
+  private async endSession(tx: Tx, id: string, owner: { user_id?: string } = {}) {
+    const { affected } = await tx.getRepository(SessionEntity).delete({ id, ...owner });
+    if (affected === 0) return false;
+    this.credentials.forgetAfter(tx);
+    return true;
   }
 }

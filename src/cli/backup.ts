@@ -1,12 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { writeBackup } from '../platform/database/backup/backup-file.js';
+import { writeBackup } from '../platform/database/backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
 import { givenSecretKeys, neededKeys, requireKeys } from '../platform/secrets/secret-keys.js';
-import { runCommand, say } from './command.js';
+import { readArgument, runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run backup -- FILE [--without-key] [--force]
 
@@ -17,16 +16,7 @@ read the file. It does not contain the key: keep SECRETS_KEY (DATA_DIR/secrets.k
   --force        replace an existing file`;
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      'without-key': { type: 'boolean', default: false },
-      force: { type: 'boolean', default: false },
-    },
-  });
-  const [file] = positionals;
-  if (file === undefined || positionals.length > 1) throw new Error(USAGE);
-
+  const { argument: file, options } = readArgument(USAGE, 'without-key', 'force');
   const settings = loadSettings();
   const { databaseUrl, dataDir } = settings;
   // If the embedded database is missing, opening it would create an empty database, which would then be backed up.
@@ -45,10 +35,10 @@ async function main(): Promise<void> {
       excludedTables: ['sessions'],
       keyIds: async (manager) => {
         const needed = await neededKeys(manager);
-        if (!values['without-key']) requireKeys(needed, givenSecretKeys(settings));
+        if (!options['without-key']) requireKeys(needed, givenSecretKeys(settings));
         return needed;
       },
-      force: values.force,
+      force: options.force,
     });
     say(
       `${file}: ${rows} rows of ${manifest.tables.length} tables, ${statSync(file).size} bytes, mode 0600.`,

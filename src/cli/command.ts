@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { type OpenDatabase, openDatabase } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { TimeLimits } from '../platform/database/connection.js';
@@ -12,6 +13,16 @@ export function runCommand(main: () => Promise<void>): void {
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Reads one argument, and options that have no value. */
+export function readArgument<Option extends string>(usage: string, ...names: readonly Option[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const options = Object.fromEntries(names.map((name) => [name, flag]));
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  const [argument] = positionals;
+  if (argument === undefined || positionals.length > 1) throw new Error(usage);
+  return { argument, options: values as Readonly<Record<Option, boolean>> };
 }
 
 /** Opens the database for a command. If the database is embedded, uses the PostgreSQL server of the running service. */

@@ -41,9 +41,7 @@ async function main(): Promise<void> {
         details: { retired: older, secrets, entries },
       });
     });
-    say(
-      `${older.join(' and ')} ${older.length > 1 ? 'are' : 'is'} no longer needed: remove ${older.length > 1 ? 'them' : 'it'} from SECRETS_KEY.`,
-    );
+    for (const id of older) say(`${id} is no longer needed: remove it from SECRETS_KEY.`);
   };
   await withDatabase(settings, reseal, limits);
 }

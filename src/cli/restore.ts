@@ -1,12 +1,10 @@
-import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { readBackup } from '../platform/database/backup/backup-file.js';
-import { restoreBackup } from '../platform/database/backup/restore-backup.js';
+import { readBackup, restoreBackup } from '../platform/database/backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
 import { givenSecretKeys, requireKeys } from '../platform/secrets/secret-keys.js';
 import { restoreService } from './service-backup.js';
-import { runCommand, say } from './command.js';
+import { readArgument, runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key] [--as-it-was] [--quiet]
 
@@ -20,17 +18,11 @@ command starts or creates the embedded database. The release must have the schem
                  users that were disabled or deleted since the backup stay so, and a kill switch that is on stays on
   --quiet        disable the notification channels of the backup, so that a drill notifies nobody`;
 
-const flag = { type: 'boolean', default: false } as const;
+const OPTIONS = ['force', 'without-key', 'as-it-was', 'quiet'] as const;
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { force: flag, 'without-key': flag, 'as-it-was': flag, quiet: flag },
-  });
-  const [file] = positionals;
-  if (file === undefined || positionals.length > 1) throw new Error(USAGE);
-  const { force, quiet, 'without-key': withoutKey, 'as-it-was': asItWas } = values;
-
+  const { argument: file, options } = readArgument(USAGE, ...OPTIONS);
+  const { force, quiet, 'without-key': withoutKey, 'as-it-was': asItWas } = options;
   const settings = loadSettings();
   const manifest = await readBackup(file);
   if (!withoutKey) requireKeys(manifest.key_ids, givenSecretKeys(settings), file);

@@ -12,19 +12,14 @@ import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { findActiveSwitch, keepSwitchActive } from '../kill-switch/kill-switch.js';
 import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { Settings } from '../platform/config/settings.js';
-import type { Manifest } from '../platform/database/backup/backup-file.js';
-import { inUseError, type Restore } from '../platform/database/backup/restore-backup.js';
+import { inUseError, type Manifest, type Restore } from '../platform/database/backup.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { acceptKeys, addKeys, neededKeys } from '../platform/secrets/secret-keys.js';
 import { cancelRunsOverRestore } from '../playbooks/runs/run-records.js';
 
-interface RestoreChoices {
-  readonly withoutKey: boolean;
-  readonly quiet: boolean;
-  readonly asItWas: boolean;
-}
-
 const MOST_NAMED = 50;
+
+type RestoreChoices = Readonly<Record<'withoutKey' | 'quiet' | 'asItWas', boolean>>;
 
 /** Also ends the work in progress. Unless `asItWas` is set, keeps the changes that a restore must not undo. */
 export async function restoreService(
@@ -74,10 +69,9 @@ export async function restoreService(
   return `Restored ${rows} rows of ${tables.length} tables. All users must log in again.\n${stringify(details)}`;
 }
 
-function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {
-  if (ids.length === 0) return undefined;
-  return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
-}
+/** Names few ids, because a long list would displace the other details of the audit record. */
+const countedIds = (ids: readonly string[]) =>
+  ids.length === 0 ? undefined : { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 
 const NOTES = [
   'create temporary table keys_before on commit drop as select id, revoked_at from api_keys',

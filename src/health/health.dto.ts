@@ -1,4 +1,4 @@
-import { PROVIDERS } from '../triage/model/triage-model.port.js';
+import { PROVIDERS } from '../triage/triage-run.js';
 import type { Type } from '@nestjs/common';
 import {
   COMPONENT_STATUSES,

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { chmod, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 
-/** Writes the file atomically. Readers never see a partial file, even after a power failure. */
-export async function writeWhole(path: string, content: string, mode: number): Promise<void> {
+/** Writes a file for its owner only. Readers never see a partial file, even after a power failure. */
+export async function writeWhole(path: string, content: string): Promise<void> {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {
     await writeFile(draft, content, { flag: 'wx', mode: 0o600, flush: true });
-    await chmod(draft, mode);
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);

@@ -15,11 +15,12 @@ import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/o
 import { ListAnswer } from '../platform/paging/page.js';
 import {
   presentTriageRun,
+  TriageRequestDto,
   type TriageRun,
   TriageRunDto,
+  TriageRunsQueryDto,
   TriageRunSummaryDto,
 } from './triage-run.js';
-import { TriageRequestDto, TriageRunsQueryDto } from './triage.dto.js';
 import { TriageService } from './triage.service.js';
 
 const statusOf = ({ status }: TriageRun): number => (status === 'completed' ? 200 : 202);
@@ -58,7 +59,7 @@ export class IncidentTriageController {
     kill_switch_active: 'The kill switch is on and the run would ask a model outside.',
   })
   async request(
-    @Param('id', IncidentIdPipe) incidentId: string,
+    @Param('id', IncidentIdPipe) incident_id: string,
     @Body() { playbook, force = false }: TriageRequestDto,
     @PrefersAsync() later: boolean,
     @CurrentPrincipal() caller: Principal,
@@ -70,7 +71,7 @@ export class IncidentTriageController {
       provisionalForMs: this.triage.answeredWithinMs,
     });
     const waiting = { completed, failed: idempotency.release() };
-    const wanted = { incidentId, playbook, force };
+    const wanted = { incident_id, playbook: playbook ?? null, force };
     const run = await this.triage.triage(caller, wanted, later, waiting);
     void reply.status(statusOf(run));
     return presentTriageRun(run);

@@ -1,13 +1,14 @@
-import { noPersonAsked, stillAnswers, whyNotApplied } from './triage-run.js';
+import { isPerson } from '../actions/action.js';
+import { stillAnswers, whyNotApplied } from './triage-run.js';
 
-describe('noPersonAsked', () => {
+describe('isPerson', () => {
   it.each([
-    ['system', true],
-    ['webhook:mail-gateway', true],
-    ['alice', false],
-    ['key:webhook', false],
-  ])('for a run requested by %s returns %s', (requested_by, expected) => {
-    expect(noPersonAsked({ requested_by })).toBe(expected);
+    ['system', false],
+    ['webhook:mail-gateway', false],
+    ['alice', true],
+    ['key:webhook', true],
+  ])('for the requester %s of a run returns %s', (requested_by, expected) => {
+    expect(isPerson(requested_by)).toBe(expected);
   });
 });
 

@@ -1,13 +1,23 @@
 import { IntersectionType, OmitType, PickType } from '@nestjs/swagger';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
-import type { Incident } from '../incidents/incident.js';
+import {
+  type Classification,
+  CLASSIFICATIONS,
+  Evidence,
+  type Incident,
+  Indicator,
+} from '../incidents/incident.js';
 import { columnsOf } from '../platform/database/columns.js';
+import { PageQueryDto, sortWords } from '../platform/paging/page.js';
 import {
   Choice,
+  Decimal,
+  Field,
   Flag,
   Id,
   Instant,
+  JsonObject,
   Nested,
   NestedList,
   OpenChoice,
@@ -17,16 +27,27 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { present } from '../platform/validation/present.js';
-import { TriagePointDto, TriageToolCallDto, TriageVerdictDto } from './triage.dto.js';
-import {
-  type ProviderName,
-  PROVIDERS,
-  UNAVAILABLE_REASONS,
-  type UnavailableReason,
-} from './model/triage-model.port.js';
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const PROVIDERS = ['anthropic', 'rules', 'none'] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+export const UNAVAILABLE_REASONS = [
+  'not_configured',
+  'authentication',
+  'unreachable',
+  'timeout',
+  'rate_limited',
+  'overloaded',
+  'provider_error',
+  'refused',
+  'truncated',
+  'invalid_answer',
+  'token_budget',
+] as const;
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
 const OWN_MESSAGES = {
   kill_switch: 'The kill switch was turned on during the run.',
@@ -54,8 +75,93 @@ export type RunError = TriageErrorDto;
 export const NOT_APPLIED = ['verdict_by_person', 'incident_resolved'] as const;
 export type NotApplied = (typeof NOT_APPLIED)[number];
 
-/** Prefix of the source of evidence in a later report: `report/<id>`. Pointers start at `raw_data` of the report. */
-export const REPORT = 'report/';
+export class TriageRequestDto {
+  @Text({
+    optional: true,
+    min: 1,
+    max: 200,
+    description:
+      'Name or id of an enabled playbook. Its instructions guide the model. Its steps are not executed.',
+  })
+  readonly playbook?: string;
+
+  @Flag({
+    optional: true,
+    default: false,
+    description:
+      'Asks the model even if there is a completed run. The verdict may replace the verdict of a person, or of a resolved incident.',
+  })
+  readonly force?: boolean;
+}
+
+const SORTS = sortWords('created_at');
+
+export class TriageRunsQueryDto extends PageQueryDto {
+  @Choice('TriageRunSort', SORTS, { optional: true, default: '-created_at' })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+}
+
+/** Verdict of a run. The incident may have another verdict. */
+export class TriageVerdictDto {
+  @Choice('Classification', CLASSIFICATIONS)
+  readonly classification: Classification;
+
+  @Decimal({ min: 0, max: 1 })
+  readonly confidence: number;
+
+  @Text()
+  readonly category: string;
+
+  @Text()
+  readonly reasoning: string;
+
+  @NestedList(() => Indicator)
+  readonly indicators: readonly Indicator[];
+
+  @Texts({ description: 'MITRE ATT&CK techniques.' })
+  readonly mitre_techniques: readonly string[];
+
+  @NestedList(() => Evidence, { description: 'Evidence that code has checked.' })
+  readonly evidence: readonly Evidence[];
+}
+
+export class TriageToolCallDto {
+  @Text({ description: 'Evidence names the answer by this id.' })
+  readonly id: string;
+
+  @Text()
+  readonly tool: string;
+
+  @JsonObject()
+  readonly input: Readonly<Record<string, unknown>>;
+
+  // `allOf` has the same meaning as a list of types, but some generators do not understand a list of types.
+  @Field(
+    { optional: true, description: 'Answer to the model: any JSON.' },
+    { allOf: [{ $ref: '#/components/schemas/AnyJson' }] },
+  )
+  readonly output?: unknown;
+
+  @Flag({ optional: true, description: 'Whether the question has no answer.' })
+  readonly failed?: boolean;
+
+  @Decimal({ min: 0 })
+  readonly duration_ms: number;
+}
+
+export class TriagePointDto {
+  @Text()
+  readonly rule: string;
+
+  @Decimal({ description: 'Positive towards malicious, negative towards benign.' })
+  readonly points: number;
+
+  @Text({ optional: true, description: 'Place in raw_data that the rule matched.' })
+  readonly pointer?: string;
+
+  @Text()
+  readonly explanation: string;
+}
 
 /** A run, with the contract of the shown columns. A running run is `queued` here; its work row shows the attempt. */
 @Entity('triage_runs')
@@ -167,11 +273,10 @@ export const RUN_COLUMNS = columnsOf(TriageRunEntity, []);
 const DETAILS = ['points', 'tool_calls'] as const;
 export const LISTED_COLUMNS = columnsOf(TriageRunEntity, DETAILS);
 
-export type TriageRun = Omit<TriageRunEntity, (typeof DETAILS)[number]> &
-  Partial<Pick<TriageRunEntity, (typeof DETAILS)[number]>> & {
-    /** Only for a run that waits because of an `error`. */
-    readonly next_attempt_at?: Date | null;
-  };
+export interface TriageRun extends TriageRunEntity {
+  /** Only for a run that waits because of an `error`. */
+  readonly next_attempt_at?: Date | null;
+}
 
 export class TriageTokensDto {
   @WholeNumber({ min: 0 })
@@ -210,15 +315,12 @@ const presentRun = present(TriageRunDto);
 export function presentTriageRun(run: TriageRun): TriageRunDto {
   const { input_tokens: input, output_tokens: output, cached_input_tokens: cached_input } = run;
   const applied = run.verdict && run.not_applied === null;
-  const tokens = { input, output, cached_input };
-  return presentRun({ points: null, tool_calls: null, ...run, triage_id: run.id, applied, tokens });
-}
-
-export const SYSTEM = 'system';
-
-/** True if no person waits for the verdict, because a webhook source requested the triage. */
-export function noPersonAsked({ requested_by }: Pick<TriageRun, 'requested_by'>): boolean {
-  return requested_by === SYSTEM || requested_by.startsWith('webhook:');
+  return presentRun({
+    ...run,
+    triage_id: run.id,
+    applied,
+    tokens: { input, output, cached_input },
+  });
 }
 
 export function whyNotApplied(
@@ -230,10 +332,8 @@ export function whyNotApplied(
   return status === 'resolved' ? 'incident_resolved' : undefined;
 }
 
-type Judged = Pick<Incident, 'status' | 'verdict_by_person' | 'triaged_at'>;
-
 export function isVerdictOutdated(
-  { status, verdict_by_person, triaged_at }: Judged,
+  { status, verdict_by_person, triaged_at }: Incident,
   reportedAt: Date | undefined,
 ): boolean {
   if (!verdict_by_person || status === 'resolved' || !triaged_at || !reportedAt) return false;
@@ -244,15 +344,3 @@ export function isVerdictOutdated(
 export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
   return run.not_applied !== 'incident_resolved' || status === 'resolved';
 }
-
-export class RunOver extends Error {
-  constructor(readonly why: RunError) {
-    super(why.message);
-  }
-}
-
-export const TRIAGE_EVENTS = {
-  requested: 'triage.requested',
-  completed: 'triage.completed',
-  failed: 'triage.failed',
-} as const;

@@ -2,20 +2,26 @@
 import { Injectable } from '@nestjs/common';
 import { listStatement, readPage } from '../platform/counting/counted-list.js';
 import { columnsOf } from '../platform/database/columns.js';
-import { type Statement, Statements } from '../platform/database/statements.js';
+import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
+import type { Page } from '../platform/paging/page.js';
 import { NO_TOKENS, type TokenUse } from './model/triage-model.port.js';
-import { LISTED_COLUMNS, RUN_COLUMNS, type TriageRun, TriageRunEntity } from './triage-run.js';
+import {
+  LISTED_COLUMNS,
+  RUN_COLUMNS,
+  type TriageRun,
+  TriageRunEntity,
+  type TriageRunsQueryDto,
+} from './triage-run.js';
 
 export const TRIAGE = { name: 'triage', hasOwnGauges: true, mostAttempts: 4 } as const;
 
-export type NewRun = Pick<
-  TriageRun,
-  'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook' | 'provider' | 'created_at'
->;
-
-export type RunListRequest = PageRequest & { readonly sort: 'created_at' | '-created_at' };
+const NEW_COLUMNS = [
+  ...(['id', 'incident_id', 'requested_by'] as const),
+  ...(['force', 'playbook', 'provider', 'created_at'] as const),
+];
+const NEW_ROWS = new RowInsert(TriageRunEntity, ['status', ...NEW_COLUMNS]);
+export type NewRun = Pick<TriageRun, (typeof NEW_COLUMNS)[number]>;
 
 const CHANGED_COLUMNS = columnsOf(TriageRunEntity, [
   ...(['id', 'incident_id', 'created_at', 'completed_at', 'tokens_at'] as const),
@@ -29,13 +35,7 @@ export interface RunChange {
   readonly columns: Partial<TriageRunEntity>;
 }
 
-export interface KnownRuns {
-  readonly open?: TriageRun;
-  readonly completed?: TriageRun;
-}
-
 const names = (columns: readonly string[]) => columns.map((name) => `run.${name}`).join(', ');
-const LISTED = names(LISTED_COLUMNS);
 
 const IS_RUNNING = '(work.worker is not null and not work.ready)';
 /** A lane has a reason if it is paused, or if one run is checking whether the reason still exists. */
@@ -49,17 +49,11 @@ const shown = (all: readonly string[]) => `
   coalesce(lane.reason, run.error) as error,
   case when not ${IS_RUNNING} and coalesce(lane.reason, run.error) is not null
        then greatest(work.due_at, lane.paused_until) end as next_attempt_at`;
-const SHOWN = shown(LISTED_COLUMNS);
+const SHOWN = shown(RUN_COLUMNS);
 
 const INSERT: Statement = {
   name: 'triage_runs_insert',
-  text: `
-    insert into triage_runs as run (id, incident_id, status, requested_by, force, playbook, provider, created_at)
-    select id, incident_id, 'queued', requested_by, force, playbook, provider, created_at
-      from jsonb_to_recordset($1::jsonb) as added (
-        id uuid, incident_id uuid, requested_by text, force boolean, playbook text, provider text, created_at timestamptz)
-     order by incident_id
-    returning ${LISTED}`,
+  text: `${NEW_ROWS.text()} returning ${RUN_COLUMNS.join(', ')}`,
 };
 
 const KNOWN: Statement = {
@@ -92,7 +86,7 @@ const CHANGE: Statement = {
 const LIST = (direction: 'asc' | 'desc'): Statement => ({
   name: `triage_runs_list_${direction}`,
   text: listStatement({
-    ctes: [`run as (select ${SHOWN} from ${FROM} where run.incident_id = $1)`],
+    ctes: [`run as (select ${shown(LISTED_COLUMNS)} from ${FROM} where run.incident_id = $1)`],
     total: '(select count(*) from triage_runs where incident_id = $1)',
     ids: `select id from triage_runs where incident_id = $1 order by id ${direction} offset $2 limit $3`,
     columns: 'run.*',
@@ -103,7 +97,7 @@ const LIST = (direction: 'asc' | 'desc'): Statement => ({
 
 const FIND: Statement = {
   name: 'triage_runs_find',
-  text: `select ${shown(RUN_COLUMNS)} from ${FROM} where run.incident_id = $1 and run.id = $2`,
+  text: `select ${SHOWN} from ${FROM} where run.incident_id = $1 and run.id = $2`,
 };
 
 const COUNT_OPEN: Statement = {
@@ -125,16 +119,15 @@ const BUDGET_FREE_AT: Statement = {
 export class TriageRunsRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** Returns the runs in the given order. Violates uq_triage_runs_open if an incident already has an open run. */
+  /** Violates uq_triage_runs_open if an incident already has an open run. */
   async insert(tx: Tx, runs: readonly NewRun[]): Promise<TriageRun[]> {
-    const rows = await this.statements.rowsIn<TriageRun>(tx, INSERT, [JSON.stringify(runs)]);
-    const inserted = new Map(rows.map((row) => [row.id, row]));
-    return runs.map(({ id }) => inserted.get(id)!);
+    const values = NEW_ROWS.values(runs.map((run) => ({ ...run, status: 'queued' })));
+    return await this.statements.rowsIn<TriageRun>(tx, INSERT, values);
   }
 
-  async known(incidentIds: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, KnownRuns>> {
+  async known(incidentIds: readonly string[], tx?: Tx) {
     const rows = await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds]);
-    const known = new Map<string, KnownRuns>();
+    const known = new Map<string, { open?: TriageRun; completed?: TriageRun }>();
     for (const row of rows) {
       const key = row.status === 'completed' ? 'completed' : 'open';
       known.set(row.incident_id, { ...known.get(row.incident_id), [key]: row });
@@ -151,15 +144,15 @@ export class TriageRunsRepository {
     return new Map(changed.map((run) => [run.id, run]));
   }
 
-  async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
+  async list(incidentId: string, request: TriageRunsQueryDto): Promise<Page<TriageRun>> {
     const { page, per_page, sort } = request;
     const values = [incidentId, (page - 1) * per_page, per_page];
     const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');
     return await readPage(this.statements, { statement, values });
   }
 
-  async find(incidentId: string, id: string, tx?: Tx): Promise<TriageRun | undefined> {
-    return (await this.statements.rowsIn<TriageRun>(tx, FIND, [incidentId, id]))[0];
+  async find(incidentId: string, id: string): Promise<TriageRun | undefined> {
+    return (await this.statements.rows<TriageRun>(FIND, [incidentId, id]))[0];
   }
 
   async open(tx: Tx, incident_id?: string): Promise<string[]> {

@@ -4,7 +4,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
-import { chosenProvider } from '../platform/config/setting-parsers.js';
+import { chosenProvider } from '../platform/config/load-settings.js';
 import { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { PlaybooksModule } from '../playbooks/playbooks.module.js';

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { SYSTEM } from '../actions/action.js';
 import type { Principal } from '../auth/principal.js';
 import { INCIDENT_EVENTS, type TriageWantedPayload } from '../incidents/change-records.js';
 import type { Incident } from '../incidents/incident.js';
@@ -13,28 +14,19 @@ import type { Page } from '../platform/paging/page.js';
 import { type DomainEvent, DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
 import { PlaybooksService } from '../playbooks/playbooks.service.js';
-import { ModelUnavailableError, TokenMeter, TriageModel } from './model/triage-model.port.js';
-import {
-  type NewRun,
-  type RunListRequest,
-  TRIAGE,
-  TriageRunsRepository,
-} from './triage-runs.repository.js';
+import { TokenMeter, TriageModel } from './model/triage-model.port.js';
+import { type NewRun, TRIAGE, TriageRunsRepository } from './triage-runs.repository.js';
 import { TriageWork, type Waiting } from './runs/triage-work.js';
 import { ProviderState } from './runs/provider-state.js';
 import { type Outcome, RunEndings } from './runs/run-endings.js';
-import { type JudgedRun, TriageJudging } from './runs/triage-judging.js';
-import { stillAnswers, SYSTEM, type TriageRun } from './triage-run.js';
+import { type RunResult, TriageJudging } from './runs/triage-judging.js';
+import { stillAnswers, type TriageRun, type TriageRunsQueryDto } from './triage-run.js';
 
-interface WantedRun {
-  readonly incidentId: string;
-  readonly force: boolean;
-  readonly playbook?: string;
-}
+type WantedRun = Pick<NewRun, 'incident_id' | 'force' | 'playbook'>;
 
-interface Judged {
+interface Locked {
   readonly incidents: ReadonlyMap<string, Incident>;
-  readonly outcomeOf: (run: TriageRun) => Outcome;
+  readonly outcomeOf?: (run: TriageRun) => Outcome;
 }
 
 const GRACE_MS = 5_000;
@@ -85,27 +77,46 @@ export class TriageService implements OnModuleInit {
     waiting: Waiting,
   ): Promise<TriageRun> {
     const { playbook, force } = wanted;
-    if (playbook !== undefined && !(await this.playbooks.findEnabled(playbook))) {
+    if (playbook !== null && !(await this.playbooks.findEnabled(playbook))) {
       const message = 'playbook must be the name or id of an enabled playbook.';
       throw ValidationError.of('playbook', 'unknown_playbook', message);
     }
-    const incident = await this.incidents.get(wanted.incidentId);
-    const { id: incidentId } = incident;
-    const { open, completed } = (await this.runs.known([incidentId])).get(incidentId) ?? {};
-    if (completed && !force && stillAnswers(completed, incident.status)) {
-      return (await this.runs.find(incidentId, completed.id))!;
-    }
-    if (this.model.unusable) throw unavailable(this.model.unusable);
+    const { id: incident_id, status } = await this.incidents.get(wanted.incident_id);
+    const { open, completed } = (await this.runs.known([incident_id])).get(incident_id) ?? {};
+    if (completed && !force && stillAnswers(completed, status)) return completed;
+    if (this.model.unusable) throw this.model.unusable;
     if (open?.status === 'running') throw inProgress(open.id);
     const shortage = later ? undefined : await this.provider.shortage();
-    if (shortage) throw unavailable(shortage);
-    const run = this.newRun({ ...wanted, incidentId }, caller.name);
-    return await this.begin(caller, run, later, waiting);
+    if (shortage) throw shortage;
+    const { asksOutside } = this.model;
+    const added = this.newRun({ ...wanted, incident_id }, caller.name);
+    let ended: Awaited<ReturnType<TriageWork['begin']>> | undefined;
+    const run = await this.transactions.run<TriageRun>(
+      async (tx) => {
+        ended = undefined;
+        const permit = asksOutside ? await this.killSwitch.claimPermit(tx) : undefined;
+        const locked = await this.lock(tx, [added], !asksOutside && !later);
+        const created = await this.createOrTakeOver(tx, added, locked);
+        if (created.status === 'completed') return created;
+        const error = locked.outcomeOf?.(created).error;
+        if (error) throw new Error(error.message);
+        await this.endings.requested(tx, [created], !later);
+        if (later || !asksOutside) {
+          return (await this.start(tx, [created], locked)).get(created.id) ?? created;
+        }
+        const hasWaited = created.id !== added.id;
+        ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
+        return { ...created, status: 'running' };
+      },
+      caller,
+      waiting.completed,
+    );
+    return (await ended?.()) ?? run;
   }
 
-  async list(incidentId: string, request: RunListRequest): Promise<Page<TriageRun>> {
+  async list(incidentId: string, query: TriageRunsQueryDto): Promise<Page<TriageRun>> {
     const { id } = await this.incidents.get(incidentId);
-    return await this.runs.list(id, request);
+    return await this.runs.list(id, query);
   }
 
   async get(incidentId: string, id: string): Promise<TriageRun> {
@@ -115,54 +126,12 @@ export class TriageService implements OnModuleInit {
     return run;
   }
 
-  private async begin(
-    caller: Principal,
-    wanted: NewRun,
-    later: boolean,
-    waiting: Waiting,
-  ): Promise<TriageRun> {
-    let ended: Awaited<ReturnType<TriageWork['begin']>> | undefined;
-    const run = await this.transactions.run<TriageRun>(
-      async (tx) => {
-        ended = undefined;
-        const permit = this.model.asksOutside ? await this.killSwitch.claimPermit(tx) : undefined;
-        const isJudged = !this.model.asksOutside && !later;
-        const judged = isJudged ? await this.judgeAndLock(tx, [wanted]) : undefined;
-        const created = await this.createOrTakeOver(tx, wanted, judged);
-        if (created.status === 'completed') return created;
-        const error = judged?.outcomeOf(created).error;
-        if (error) throw new Error(error.message);
-        await this.endings.requested(tx, [created], !later);
-        const started = later || judged ? await this.start(tx, [created], judged) : undefined;
-        if (started) return started.get(created.id) ?? created;
-        const hasWaited = created.id !== wanted.id;
-        ended = await this.asked.begin(tx, created, { ...waiting, hasWaited }, permit!);
-        return { ...created, status: 'running' };
-      },
-      caller,
-      waiting.completed,
-    );
-    if (!ended) return run;
-    try {
-      return (await ended()) ?? run;
-    } catch (error) {
-      throw error instanceof ModelUnavailableError ? unavailable(error) : error;
-    }
-  }
-
-  private async createOrTakeOver(
-    tx: Tx,
-    wanted: NewRun,
-    judged: Judged | undefined,
-  ): Promise<TriageRun> {
+  private async createOrTakeOver(tx: Tx, wanted: NewRun, locked: Locked): Promise<TriageRun> {
     const { incident_id: id, force, playbook } = wanted;
-    const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, [id]));
-    const incident = incidents.get(id);
+    const incident = locked.incidents.get(id);
     if (!incident) throw new NotFoundError('Incident');
     const { open, completed } = (await this.runs.known([id], tx)).get(id) ?? {};
-    if (judged && completed && !force && stillAnswers(completed, incident.status)) {
-      return (await this.runs.find(id, completed.id, tx))!;
-    }
+    if (completed && !force && stillAnswers(completed, incident.status)) return completed;
     if (!open) return (await this.runs.insert(tx, [wanted]))[0]!;
     const { requested_by, provider } = wanted;
     const columns = {
@@ -183,21 +152,19 @@ export class TriageService implements OnModuleInit {
       payloads.get(id)!.map(({ payload }) => payload as TriageWantedPayload);
     const isAgain = (id: string) => payloadsOf(id).some(({ again }) => again);
     const ids = [...payloads.keys()];
-    const wanted = ids.map((incidentId) => {
-      const { requested_by = SYSTEM, playbook } = payloadsOf(incidentId)[0]!;
-      return this.newRun({ incidentId, force: false, playbook }, requested_by);
+    const wanted = ids.map((incident_id) => {
+      const { requested_by = SYSTEM, playbook = null } = payloadsOf(incident_id)[0]!;
+      return this.newRun({ incident_id, force: false, playbook }, requested_by);
     });
-    const isLocal = !this.model.asksOutside;
-    const judged = isLocal ? await this.judgeAndLock(tx, wanted) : undefined;
-    const incidents = judged?.incidents ?? (await this.incidents.lockAllForUpdate(tx, ids));
+    const locked = await this.lock(tx, wanted, !this.model.asksOutside);
     const known = await this.runs.known(ids, tx);
     const created = wanted.filter(({ incident_id: id }) => {
       const { open, completed } = known.get(id) ?? {};
-      return incidents.has(id) && !open && (isAgain(id) || !completed);
+      return locked.incidents.has(id) && !open && (isAgain(id) || !completed);
     });
     const runs = created.length > 0 ? await this.runs.insert(tx, created) : [];
     await this.endings.requested(tx, runs);
-    await this.start(tx, runs, judged);
+    await this.start(tx, runs, locked);
     return events.filter(({ subject: { id } }) => {
       return isAgain(id) && known.get(id)?.open?.status === 'running';
     });
@@ -206,33 +173,33 @@ export class TriageService implements OnModuleInit {
   private async start(
     tx: Tx,
     runs: readonly TriageRun[],
-    judged: Judged | undefined,
+    { incidents, outcomeOf }: Locked,
   ): Promise<ReadonlyMap<string, TriageRun>> {
-    if (judged) return await this.endings.write(tx, runs.map(judged.outcomeOf), judged.incidents);
+    if (outcomeOf) return await this.endings.write(tx, runs.map(outcomeOf), incidents);
     await this.work.add(tx, TRIAGE, ...runs.map(({ id }) => ({ ref: id })));
     return new Map();
   }
 
-  /** Judges without locks, then locks. Judges again if the incident changed: a verdict is about the locked version. */
-  private async judgeAndLock(tx: Tx, runs: readonly JudgedRun[]): Promise<Judged> {
+  /** Judges before it locks. Judges again if the incident changed: a verdict is about the locked version. */
+  private async lock(tx: Tx, runs: readonly NewRun[], isJudged: boolean): Promise<Locked> {
+    const idsOf = (all: readonly NewRun[]) => all.map(({ incident_id }) => incident_id);
+    if (!isJudged) return { incidents: await this.incidents.lockAllForUpdate(tx, idsOf(runs)) };
     const at = { started_at: this.clock.now(), provider: this.model.provider };
     const outcomes = new Map<string, Omit<Outcome, 'run'>>();
     const incidents = new Map<string, Incident>();
     for (let open = runs; open.length > 0;) {
       const cases = await this.judging.read(open, tx);
-      const judge = async (run: JudgedRun): Promise<Omit<Outcome, 'run'>> => {
+      const judge = async (run: NewRun) => {
         const begun = performance.now();
-        try {
-          const found = await this.judging.judge(run, cases.get(run.incident_id), LOCAL);
-          const duration_ms = Math.round(performance.now() - begun);
-          return { found, columns: { ...at, duration_ms } };
-        } catch (error) {
-          return { error: this.endings.errorOf(error, run), columns: at };
-        }
+        const judged = this.judging.judge(run, cases.get(run.incident_id), LOCAL);
+        const result = await judged.catch((error: unknown): RunResult => {
+          return { error: this.endings.errorOf(error, run) };
+        });
+        const duration_ms = Math.round(performance.now() - begun);
+        outcomes.set(run.incident_id, { ...result, columns: { ...at, duration_ms } });
       };
-      await Promise.all(open.map(async (run) => outcomes.set(run.incident_id, await judge(run))));
-      const ids = open.map(({ incident_id }) => incident_id);
-      const locked = await this.incidents.lockAllForUpdate(tx, ids);
+      await Promise.all(open.map(judge));
+      const locked = await this.incidents.lockAllForUpdate(tx, idsOf(open));
       for (const [id, incident] of locked) incidents.set(id, incident);
       open = open.filter(({ incident_id: id }) => {
         return locked.has(id) && locked.get(id)?.version !== cases.get(id)?.incident.version;
@@ -241,17 +208,10 @@ export class TriageService implements OnModuleInit {
     return { incidents, outcomeOf: (run) => ({ ...outcomes.get(run.incident_id)!, run }) };
   }
 
-  private newRun({ incidentId, force, playbook }: WantedRun, requested_by: string): NewRun {
+  private newRun(wanted: WantedRun, requested_by: string): NewRun {
     const created_at = this.clock.now();
-    return {
-      id: newId(created_at.getTime()),
-      incident_id: incidentId,
-      requested_by,
-      force,
-      playbook: playbook ?? null,
-      provider: this.model.provider,
-      created_at,
-    };
+    const id = newId(created_at.getTime());
+    return { ...wanted, id, requested_by, provider: this.model.provider, created_at };
   }
 }
 
@@ -259,14 +219,4 @@ function inProgress(id: string): AppError {
   const details = { triage_id: id, status: 'running' };
   const message = 'A triage run of the incident is running.';
   return new AppError('triage_in_progress', message, { details });
-}
-
-function unavailable({ reason, message, extras }: ModelUnavailableError): AppError {
-  const { retryAfterMs, cause } = extras;
-  const seconds = retryAfterMs === undefined ? undefined : Math.max(1, retryAfterMs / 1_000);
-  return new AppError('ai_unavailable', message, {
-    details: { reason },
-    cause,
-    ...(seconds && { headers: { 'retry-after': String(Math.ceil(seconds)) } }),
-  });
 }

@@ -13,25 +13,17 @@ import {
   Req,
   Res,
 } from '@nestjs/common';
+import { RouteConstraints } from '@nestjs/platform-fastify';
 import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Allow, Requires } from '../platform/access/access.js';
 import { JSON_UTF8, RawAnswer } from '../platform/http/answer.js';
-import { AnyQuery, BodyUpTo, Consumes } from '../platform/http/handler-options.js';
+import { AnyQuery, Consumes } from '../platform/http/handler-options.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
-import { Limited } from '../platform/limits/limits.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';
-import {
-  shownEvent,
-  shownSummary,
-  WebhookEventDto,
-  WebhookEventQueryDto,
-  WebhookEventSummaryDto,
-} from './events/webhook-event.js';
-import { RECEIPT_REFUSALS, WebhookEvents } from './events/webhook-events.js';
 import { PRESETS } from './reading/formats.js';
 import { Inbox } from './receipt/inbox.js';
 import {
@@ -43,7 +35,7 @@ import {
   WebhookVerificationDto,
 } from './receipt/receipt.dto.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
-import { OKTA_CHALLENGE, WithOktaChallenge } from './signatures/hmac.guard.js';
+import { OKTA_CHALLENGE } from './signatures/hmac.guard.js';
 import {
   DeletedWebhookSourceDto,
   WebhookPresetDto,
@@ -54,6 +46,15 @@ import {
   WebhookSourceUpdateDto,
 } from './sources/webhook-sources.dto.js';
 import { WebhookSourcesService } from './sources/webhook-sources.service.js';
+import {
+  RECEIPT_REFUSALS,
+  shownEvent,
+  shownSummary,
+  WebhookEventDto,
+  WebhookEventQueryDto,
+  WebhookEvents,
+  WebhookEventSummaryDto,
+} from './webhook-events.js';
 
 const shownSource = present(WebhookSourceDto);
 
@@ -111,10 +112,9 @@ export class WebhooksController {
 
   /** The contract describes this route at getWebhookSource, which has the same path and method. */
   @Get(':source')
-  @WithOktaChallenge()
+  @RouteConstraints({ oktaChallenge: 'present' })
   @Allow('signature')
   @AnyQuery()
-  @Limited('none')
   @RawAnswer()
   @Header('content-type', OKTA_VERIFICATION_TYPE)
   @ApiExcludeEndpoint()
@@ -176,9 +176,7 @@ export class WebhooksController {
   @HttpCode(200)
   @Allow('signature')
   @Consumes('raw')
-  @BodyUpTo('limit')
   @AnyQuery()
-  @Limited('none')
   @RawAnswer()
   @Operation(
     'receiveWebhook',
@@ -199,7 +197,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedReceiptDto | QueuedReceiptDto> {
     const { id, events } = await this.receipts.receive(verifiedReceipt!);
-    if (events) return AcceptedReceiptDto.fromAll(events);
+    if (events?.length) return AcceptedReceiptDto.fromAll(events);
     void reply.status(202);
     return QueuedReceiptDto.of(id);
   }

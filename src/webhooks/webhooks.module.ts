@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { WebhookEvents } from './events/webhook-events.js';
+import { WebhookEvents } from './webhook-events.js';
 import { Inbox } from './receipt/inbox.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';

@@ -183,7 +183,7 @@ describe('Swagger UI in a browser', () => {
     const id = await pendingAction('ws-042');
     await page.getByRole('button', { name: 'Read again' }).click();
     const line = page.locator('#approvals li', { hasText: 'ws-042' });
-    expect(await line.innerText()).toMatch(/isolate_host.*needs senior/s);
+    expect(await line.innerText()).toMatch(/isolate_host.*needs: senior/s);
     await line.getByRole('link', { name: 'Approve' }).click();
     const block = await blockOf('Approvals', 'approveAction');
     const box = block.locator('tr[data-param-name="id"] input');
@@ -229,34 +229,13 @@ describe('Swagger UI in a browser', () => {
     const line = page.locator('#approvals li', { hasText: 'SANDBOX-1' });
     await line.waitFor();
     const values = await line.locator('bdi').allInnerTexts();
-    expect(values.slice(0, 2)).toEqual([message_id, `${'r'.repeat(120)}…`]);
-    expect(values.slice(2, 4)).toEqual([expect.stringMatching(/^key:/), 'senior']);
-    expect(values.at(-1)).toBe(forged.replace('"', "'"));
-    const text = await line.locator('> div').innerText();
-    expect(text).toMatch(/^delete_email · message_id /);
-    expect(text).toMatch(/INC-\d+-\d+: "Test' · host_id SANDBOX-1 [^"]*"$/);
+    expect(values.slice(0, 2)).toEqual([expect.stringMatching(/^key:/), 'senior']);
+    const recipient = `${'r'.repeat(200)}⟦U+202E⟧needs analyst`;
+    expect(values).toEqual(expect.arrayContaining([message_id, recipient]));
+    expect(values.at(-1)).toBe(forged);
+    // Each value has its own line and its own border.
+    expect(await line.locator('> div > div').count()).toBe(values.length);
     expect(await line.locator('bdi bdi').count()).toBe(0);
-  });
-
-  it('shows an active kill switch at the top, with reason, user and time', async () => {
-    const band = page.locator('#kill-switch');
-    expect(await band.isVisible()).toBe(false);
-    const turn = async (id: string, reason: string) => {
-      const block = await blockOf('Kill_switch', id);
-      await block.locator('.body-param__text').fill(JSON.stringify({ reason }));
-      expect((await execute(block)).status).toContain('200');
-    };
-    await turn('activateKillSwitch', '<i>Wrong</i> hosts');
-    await band.waitFor();
-    const year = String(new Date().getFullYear());
-    const words = await band.innerText();
-    for (const part of ['kill switch is on', 'by admin', `since `, year, '<i>Wrong</i> hosts']) {
-      expect(words).toContain(part);
-    }
-    await page.reload();
-    await band.getByText('<i>Wrong</i> hosts').waitFor();
-    await turn('deactivateKillSwitch', 'Corrected');
-    await band.waitFor({ state: 'hidden' });
   });
 
   it('finds operations by path, title, tag, description, example and usual words of analysts', async () => {
@@ -320,7 +299,7 @@ describe('Swagger UI in a browser', () => {
     const texts = (await lines.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
     expect(texts).toEqual([
       expect.stringMatching(
-        /^block_ip · ip 203\.0\.113\.7 .* severity high .* reason: "It 'scans' us\."/,
+        /^block_ip .* severity: high .* ip: 203\.0\.113\.7 reason: It "scans" us\./,
       ),
       expect.stringContaining('203.0.113.8'),
     ]);

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { readBackup } from '../../src/platform/database/backup/backup-file.js';
+import { readBackup } from '../../src/platform/database/backup.js';
 import { query } from '../support/embedded/query.js';
 import { type Outcome, runCommand } from '../support/command.js';
 import { ServiceProcess } from '../support/service-process.js';

@@ -1,5 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CONNECTOR_TYPES } from '../../src/connectors/connector-registry.js';
+import { EVENT_TYPES } from '../../src/notifications/notification.js';
 
 const ROOT = join(__dirname, '../..');
 const PATH_IN_CODE = /`((?:src|test|docs|docker|scripts|openapi)\/[A-Za-z0-9_./-]+)`/g;
@@ -25,5 +27,13 @@ describe('the documentation', () => {
       ([, name, file]) => !readFileSync(join(ROOT, file!), 'utf8').includes(name!),
     );
     expect(missing.map(([line]) => line)).toEqual([]);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['connectors.md', '## ', CONNECTOR_TYPES.all.map(({ name }) => name)],
+    ['notifications.md', '\\| `', Object.keys(EVENT_TYPES)],
+  ])('describes each connector type and each event: %s', (document, mark, names) => {
+    const text = readFileSync(join(ROOT, 'docs', document), 'utf8');
+    expect(names.filter((name) => !new RegExp(`^${mark}${name}\\b`, 'm').test(text))).toEqual([]);
   });
 });

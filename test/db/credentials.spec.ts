@@ -13,8 +13,12 @@ describe('Credentials', () => {
   // This hook runs before the database is closed.
   afterAll(() => reserved.onApplicationShutdown());
   const { dataSource, query, statements } = useTestDatabase();
-  const reserved = new ReservedConnections(dataSource);
-  const credentials = new Credentials(statements, reserved, new Clock());
+  let reserved: ReservedConnections;
+  let credentials: Credentials;
+  beforeAll(() => {
+    reserved = new ReservedConnections(dataSource);
+    credentials = new Credentials(statements, reserved, new Clock());
+  });
 
   async function makeKey(prefix: string, more: Readonly<Record<string, unknown>> = {}) {
     const id = newId();

@@ -9,6 +9,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   idempotency_keys: 'only the SQL of repeated requests writes and reads it',
   incident_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   incident_counts: 'only the SQL of the counts writes and reads it',
+  known_networks: 'only the SQL of logins writes and reads it',
   notification_deliveries:
     'a trigger writes it and only the SQL of deliveries changes and reads it',
   notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',

@@ -21,7 +21,6 @@ describe('the lag of each processing stage', () => {
     gauges = new ScrapedGauges();
     new FlowLag(statements, components, gauges).onModuleInit();
   });
-  afterEach(() => gauges.onModuleDestroy());
 
   const lags = async () =>
     Object.fromEntries(

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { readBackup, writeBackup } from '../../src/platform/database/backup/backup-file.js';
 import {
   lockTables,
+  readBackup,
   type Restore,
   restoreBackup,
-} from '../../src/platform/database/backup/restore-backup.js';
+  writeBackup,
+} from '../../src/platform/database/backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/migrate.js';
 import { foldDeltas, listEvents } from './webhook-events-harness.js';

@@ -3,9 +3,11 @@ import type { DataSource } from 'typeorm';
 import { Statements } from '../../src/platform/database/statements.js';
 import { foldCounts, readPage } from '../../src/platform/counting/counted-list.js';
 import { newId } from '../../src/platform/ids.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
-import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-event.js';
-import { eventList } from '../../src/webhooks/events/webhook-events.js';
+import {
+  eventList,
+  type WebhookEventQueryDto,
+  type WebhookEventStatus,
+} from '../../src/webhooks/webhook-events.js';
 
 export interface Inserted {
   readonly id: string;

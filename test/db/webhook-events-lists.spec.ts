@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto';
-import { WEBHOOK_EVENT_STATUSES as STATUSES } from '../../src/webhooks/events/webhook-event.js';
-import type { WebhookEventQueryDto } from '../../src/webhooks/events/webhook-event.js';
-import { eventList } from '../../src/webhooks/events/webhook-events.js';
+import {
+  eventList,
+  WEBHOOK_EVENT_STATUSES as STATUSES,
+  type WebhookEventQueryDto,
+} from '../../src/webhooks/webhook-events.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
   foldDeltas,

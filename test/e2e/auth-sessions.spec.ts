@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Credentials } from '../../src/auth/credentials.js';
 import { SessionsService } from '../../src/auth/sessions.service.js';
+import { ConnectionLostError } from '../../src/platform/database/sqlstate.js';
 import { whileHeld } from '../support/actions/held-change.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -178,7 +179,7 @@ describe('the sessions', () => {
 
   it('stay cached after a logout without a valid session', async () => {
     const cookie = await logIn(app, await makeUser(app, 'viewer'));
-    const forget = jest.spyOn(app.nest.get(Credentials, { strict: false }), 'forget');
+    const forget = jest.spyOn(app.nest.get(Credentials, { strict: false }), 'forgetAfter');
     for (const token of ['nonsense', 'A'.repeat(43)]) {
       await app.post('/logout', undefined, { cookie: `its_session=${token}` });
     }
@@ -186,6 +187,22 @@ describe('the sessions', () => {
     await app.post('/logout', undefined, { cookie });
     expect(forget).toHaveBeenCalledTimes(1);
     forget.mockRestore();
+  });
+
+  it('do not count as ended while they cannot be read', async () => {
+    const user = await makeUser(app, 'viewer');
+    const session = await inSession(app, user);
+    const verify = jest.spyOn(app.nest.get(Credentials, { strict: false }), 'verify');
+    verify.mockRejectedValue(new ConnectionLostError('gone'));
+    const body = { current_password: user.password, new_password: 'a better password' };
+    const answers = [
+      await session.get('/login'),
+      await session.post('/login/password', body),
+      await session.post('/logout'),
+    ];
+    verify.mockRestore();
+    expect(answers.map(({ status }) => status)).toEqual([200, 503, 503]);
+    expect((await session.get('/api/me')).status).toBe(200);
   });
 
   it('end, except the current session, when users change their own password', async () => {

@@ -4,6 +4,7 @@ import { PagerDutyServer } from '../support/vendors/pagerduty-server.js';
 import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
 import { SmtpServer } from '../support/vendors/smtp-server.js';
 import { TeamsServer } from '../support/vendors/teams-server.js';
+import type { VendorServer } from '../support/vendors/vendor-server.js';
 import { useStarted } from '../support/use-started.js';
 
 const PATH = '/api/notification-channels';
@@ -21,14 +22,14 @@ describe('channels for people', () => {
   const create = (type: string, config: object) =>
     admin.post(PATH, { name: `the ${type}`, type, config });
 
-  it.each([
-    ['slack', slack, () => ({ webhook_url: slack.hook }), (): string => slack.token],
-    ['teams', teams, () => ({ webhook_url: teams.hook }), (): string => teams.signature],
+  it.each<[string, VendorServer, () => object, () => string]>([
+    ['slack', slack, () => ({ webhook_url: slack.hook }), () => slack.token],
+    ['teams', teams, () => ({ webhook_url: teams.hook }), () => teams.signature],
     [
       'pagerduty',
       pagerduty,
       () => ({ routing_key: pagerduty.routingKey, base_url: pagerduty.url }),
-      (): string => pagerduty.routingKey,
+      () => pagerduty.routingKey,
     ],
   ])(
     'of type %s deliver a test message and never return their secret',

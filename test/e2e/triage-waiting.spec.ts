@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
 import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -214,7 +213,7 @@ describe('a triage run in the background', () => {
     record.mockRestore();
     expect(run.error.reason).toBe('not_needed');
     expect(asked).not.toHaveBeenCalled();
-    expect(news.filter(({ type }) => type === TRIAGE_EVENTS.failed)).toEqual([]);
+    expect(news.filter(({ type }) => type === 'triage.failed')).toEqual([]);
     expect((await world.timeline(id)).at(-1)!.summary).toMatch(/^Not triaged: /);
   });
 
@@ -227,7 +226,7 @@ describe('a triage run in the background', () => {
     const news = record.mock.calls.flatMap(([, ...recorded]) => recorded);
     record.mockRestore();
     expect(run.error).toEqual({ reason: 'refused', message: 'The provider says refused.' });
-    expect(news.filter(({ type }) => type === TRIAGE_EVENTS.failed)).toEqual([
+    expect(news.filter(({ type }) => type === 'triage.failed')).toEqual([
       {
         type: 'triage.failed',
         subject: { type: 'incident', id },
@@ -258,9 +257,9 @@ describe('a triage run whose replica stops', () => {
     other = world.replicas[1]!;
     await world.stopWorkOf(world.app);
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     script(other, async () => judgement({ model: 'the other' }));
-    world.startWorkOf(other);
+    await world.startWorkOf(other);
   });
   afterEach(() => jest.restoreAllMocks());
 
@@ -304,7 +303,7 @@ describe('a triage run whose replica stops', () => {
 
   it('fails after it has lost four replicas', async () => {
     const [id] = await interruptedRuns(1, 4);
-    world.startWorkOf(other);
+    await world.startWorkOf(other);
     expect((await world.until(id!, 'failed')).error.reason).toBe('interrupted');
   });
 
@@ -314,7 +313,7 @@ describe('a triage run whose replica stops', () => {
     await world.later(ids.at(-1)!);
     const held = heldModel();
     const asked = script(other, held.judge);
-    world.startWorkOf(other);
+    await world.startWorkOf(other);
     const calls = (n: number) =>
       eventually(
         async () => asked.mock.calls.length,

@@ -1,7 +1,7 @@
 import { newId } from '../../src/platform/ids.js';
 import { foldCounts } from '../../src/platform/counting/counted-list.js';
 import { Statements } from '../../src/platform/database/statements.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
+import type { WebhookEventStatus } from '../../src/webhooks/webhook-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';

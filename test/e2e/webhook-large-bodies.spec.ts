@@ -89,7 +89,7 @@ describe('bodies with many events', () => {
     expect(most).toBe(app.nest.get(Settings).databasePoolSize / 2);
   });
 
-  it('skip only an event that cannot be stored, and store the event when the body is replayed', async () => {
+  it('skip only an event that cannot be stored, keep the other events, and store it when the body is replayed', async () => {
     const sender = await senderOf('partly');
     const settlement = app.nest.get(Settlement);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
@@ -115,6 +115,11 @@ describe('bodies with many events', () => {
     expect(await titlesOf('partly')).toEqual([0, 1, 2, 4, 5].map((n) => `alert ${n}`));
     const replay = () => analyst.post(`/api/webhook-events/${done.id}/replay`);
     expect((await replay()).body.data).toMatchObject({ status: 'failed', error: done.error });
+
+    await (await as(app, 'admin')).delete('/api/webhooks/partly');
+    const unknown_source = { error: 'Its source is no longer registered.', incident_count: 5 };
+    expect((await replay()).body.data).toMatchObject(unknown_source);
+    await senderOf('partly');
 
     faulty.mockRestore();
     expect((await replay()).body.data).toMatchObject({ status: 'processed', incident_count: 6 });

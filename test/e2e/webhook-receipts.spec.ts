@@ -328,6 +328,20 @@ describe('a webhook request', () => {
     expect((kept as Buffer).toString()).toBe(body);
   });
 
+  it('is accepted if its body is not valid UTF-8, and keeps the bytes', async () => {
+    const text = JSON.stringify(event({ details: { host: 'web-?' } }));
+    const body = Buffer.from(text.replace('?', '\xff'), 'latin1');
+    const answer = await siem.send(body);
+    expect(answer.status).toBe(200);
+    const { raw_data } = await incidentOf(answer.body.incident_id);
+    expect(raw_data.data.details.host).toBe('web-\ufffd');
+    const [{ body: kept }] = await rows(
+      `select body from webhook_events where $1 = any(incident_ids)`,
+      [answer.body.incident_id],
+    );
+    expect(body.equals(kept as Buffer)).toBe(true);
+  });
+
   it('reports an unknown severity in the timeline', async () => {
     const { body } = await siem.send(event({ severity: 'apocalyptic' }));
     expect((await incidentOf(body.incident_id)).severity).toBe('medium');

@@ -29,12 +29,12 @@ class WebhookProbeController {
   @Limited('none')
   @RawAnswer()
   receive(@Req() { verifiedReceipt }: FastifyRequest): unknown {
-    const { source, bytes } = verifiedReceipt!;
+    const { source, body } = verifiedReceipt!;
     return {
       fields: Object.keys(source),
       source: source.source,
-      sha256: hash('sha256', bytes),
-      event: readEventJson(bytes),
+      sha256: hash('sha256', body),
+      event: readEventJson(body),
     };
   }
 }

@@ -120,6 +120,14 @@ describe('/api/webhooks', () => {
       ]);
       expect((await put('nothing-of-this-name', { enabled: false })).status).toBe(404);
     });
+
+    it('rejects wrong fields before it looks for the source', async () => {
+      const mapping = { title: 'no pointer' };
+      expect(problemsOf(await put('nothing-of-this-name', { mapping }))).toEqual([
+        422,
+        'mapping.title: json_pointer',
+      ]);
+    });
   });
 
   describe('a new secret', () => {

@@ -10,9 +10,8 @@ import { ROOTS } from '../../src/playbooks/language/expression.js';
 import type { PlaybookStep } from '../../src/playbooks/playbook.js';
 import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/runs.dto.js';
 import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
-import { PROVIDERS, UNAVAILABLE_REASONS } from '../../src/triage/model/triage-model.port.js';
-import { OWN_FAILURES } from '../../src/triage/triage-run.js';
-import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.js';
+import { OWN_FAILURES, PROVIDERS, UNAVAILABLE_REASONS } from '../../src/triage/triage-run.js';
+import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/webhook-events.js';
 import {
   EVENT_FORMATS,
   SIGNATURE_SCHEMES,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { RECEIPT_REFUSALS } from '../../src/webhooks/events/webhook-events.js';
+import { RECEIPT_REFUSALS } from '../../src/webhooks/webhook-events.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { startTestApp } from '../support/test-app.js';
 

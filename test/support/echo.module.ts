@@ -14,7 +14,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Public, Requires } from '../../src/platform/access/access.js';
-import { BodyUpTo, Consumes } from '../../src/platform/http/handler-options.js';
+import { Consumes } from '../../src/platform/http/handler-options.js';
 import {
   Choice,
   Flag,
@@ -74,7 +74,6 @@ class FormDto {
 /** Routes that show the behaviour of the HTTP layer. */
 @Controller('test-only')
 @Public()
-@BodyUpTo('limit')
 class EchoController {
   @Post('echo')
   @HttpCode(200)

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
-import { OwnRequestError } from '../../auth/auth.errors.js';
-import { type Principal, requireApprovalLevel } from '../../auth/principal.js';
+import { type Principal, RefusedError, requireApprovalLevel } from '../../auth/principal.js';
 import { Credentials } from '../../auth/credentials.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import { Incidents } from '../../incidents/incidents.js';
@@ -65,7 +64,12 @@ export class ApprovalsService {
     const found = await this.actions.get(id);
     const decide: Decide = async (tx, action, requirePermit) => {
       const level = this.guard.requireForApproval(caller, action);
-      if (await this.isOwnRequest(tx, caller, action)) throw new OwnRequestError(caller);
+      if (await this.isOwnRequest(tx, caller, action)) {
+        throw new RefusedError(
+          { action: 'auth.own_request_refused', actor: caller.name },
+          new AppError('forbidden', 'Nobody may approve their own request.'),
+        );
+      }
       requireWaiting(action);
       if (action.incident?.status === 'resolved' && !confirm_resolved) {
         const message =

@@ -45,7 +45,6 @@ interface SeenHead extends SealedPoint {
 }
 
 const NOTHING: SeenHead = { ...GENESIS, at: new Date(0) };
-const OWNER_ONLY = 0o600;
 const FILE_NAME = 'audit-anchor.json';
 const ABOUT =
   'The end of the audit trail, stored outside its database. Do not delete this file: it reveals if the trail is set back.';
@@ -115,7 +114,7 @@ export class AuditWitness {
     const content = { about: ABOUT, ...anchorOf(head), key_id, mac: hex(anchorMac(key, head)) };
     try {
       await mkdir(dirname(this.path), { recursive: true });
-      await writeWhole(this.path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
+      await writeWhole(this.path, `${JSON.stringify(content, null, 2)}\n`);
       this.written = head;
       if (this.fault !== undefined) this.logger.log(`${this.path} is written again.`);
       this.fault = undefined;

@@ -70,11 +70,8 @@ export function safeNext(next = ''): string {
   return next.length <= LONGEST && LOCAL_PATH.test(next) ? next : DEFAULT_NEXT;
 }
 
-function nextField(next: string): string {
-  return next === DEFAULT_NEXT
-    ? ''
-    : `\n      <input type="hidden" name="next" value="${escapeHtml(next)}">`;
-}
+const nextField = (next: string): string =>
+  `<input type="hidden" name="next" value="${escapeHtml(next)}">`;
 
 interface Page {
   readonly next: string;
@@ -96,7 +93,8 @@ export function loginPage({
       : `    <p>You are logged in as <strong>${escapeHtml(principal)}</strong>. <a href="${escapeHtml(next)}">Continue</a>, <a href="/login/password">change your password</a>, or log in as another user.</p>
     <form method="post" action="/logout"><button type="submit">Log out</button></form>
 `;
-  const form = `    <form method="post" action="/login">${nextField(next)}
+  const form = `    <form method="post" action="/login">
+      ${nextField(next)}
       <label for="username">User name</label>
       <input id="username" name="username" type="text" value="${escapeHtml(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${first}${described}>
       <label for="password">Password</label>
@@ -124,7 +122,8 @@ export function passwordPage(
   const before = `    <h2>${title}</h2>
     <p>You are logged in as <strong>${user}</strong>${madeUp ? ', with the password that was generated at the first start and stored in a file. Choose your own password now, or later: the next login will ask again' : ''}.</p>
 `;
-  const form = `    <form method="post" action="/login/password">${nextField(next)}
+  const form = `    <form method="post" action="/login/password">
+      ${nextField(next)}
       <input type="text" name="username" value="${user}" autocomplete="username" hidden disabled>
       <label for="current_password">Current password</label>
       <input id="current_password" name="current_password" type="password" autocomplete="current-password" required autofocus${described}>

@@ -1,5 +1,4 @@
 import {
-  applyDecorators,
   Body,
   Controller,
   Get,
@@ -8,16 +7,15 @@ import {
   Post,
   Req,
   Res,
-  type Type,
   UseFilters,
 } from '@nestjs/common';
 import {
   ApiBody,
-  ApiExtraModels,
   ApiQuery,
   ApiResponse,
   ApiTags,
-  getSchemaPath,
+  IntersectionType,
+  PickType,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Page } from '../../platform/access/access.js';
@@ -31,15 +29,9 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { AlwaysTrue, Instant, Nested, Text } from '../../platform/validation/fields.js';
-import {
-  clearSessionCookie,
-  originOf,
-  sessionTokenOf,
-  setSessionCookie,
-} from '../authentication.js';
-import { OtherSiteError, UnauthorizedError } from '../auth.errors.js';
+import { originOf, setSessionCookie } from '../authentication.js';
 import { LONGEST_GUESS, PasswordChangeDto, presentPrincipal, PrincipalDto } from '../auth.dto.js';
-import type { Principal } from '../principal.js';
+import { OtherSiteError, type Principal, UnauthorizedError } from '../principal.js';
 import { SessionsService } from '../sessions.service.js';
 import { AccountsService } from '../accounts.service.js';
 import {
@@ -52,13 +44,6 @@ import {
   passwordPage,
 } from './login-pages.js';
 
-const Next = () =>
-  Text({
-    optional: true,
-    description:
-      'Redirect target of a form: a path on this host. Any other value redirects to /docs.',
-  });
-
 class CredentialsDto {
   @Text({ min: 1, max: LONGEST_GUESS })
   readonly username: string;
@@ -66,14 +51,18 @@ class CredentialsDto {
   @Text({ min: 1, max: LONGEST_GUESS, format: 'password' })
   readonly password: string;
 
-  @Next()
+  @Text({
+    optional: true,
+    description:
+      'Redirect target of a form: a path on this host. Any other value redirects to /docs.',
+  })
   readonly next?: string;
 }
 
-class PasswordFormDto extends PasswordChangeDto {
-  @Next()
-  readonly next?: string;
-}
+class PasswordFormDto extends IntersectionType(
+  PasswordChangeDto,
+  PickType(CredentialsDto, ['next']),
+) {}
 
 class StartedSessionDto {
   @Nested(() => PrincipalDto)
@@ -102,15 +91,7 @@ const ApiNextQuery = () =>
   });
 
 /** The OpenAPI document contains only the JSON type, because some generators do not support a body of two types. */
-const ApiJsonOrForm = (type: Type) =>
-  applyDecorators(
-    ApiExtraModels(type),
-    ApiBody({
-      required: true,
-      description: 'JSON, or a browser form: `application/x-www-form-urlencoded`.',
-      schema: { $ref: getSchemaPath(type) },
-    }),
-  );
+const JSON_OR_FORM = 'JSON, or a browser form: `application/x-www-form-urlencoded`.';
 
 const setCookie = (description: string, example: string) => ({
   'Set-Cookie': { description, schema: { type: 'string' as const, example } },
@@ -174,7 +155,7 @@ export class LoginController {
     'A program sends JSON and gets the session as a cookie; a form is redirected to `next`. Failed attempts are limited. An unknown name takes as long as a wrong password.',
   )
   @ApiNextQuery()
-  @ApiJsonOrForm(CredentialsDto)
+  @ApiBody({ type: CredentialsDto, description: JSON_OR_FORM })
   @ApiAnswer(200, 'For JSON: the session has started.', StartedSessionDto, {
     headers: BEGUN_SESSION,
   })
@@ -193,7 +174,7 @@ export class LoginController {
     const session = await this.sessions.logIn(body.username, body.password, {
       address: request.ip,
       userAgent: request.headers['user-agent'],
-      formerToken: sessionTokenOf(request),
+      formerSession: request.caller?.sessionId,
     });
     const { name, role, expires_at } = session;
     setSessionCookie(request, reply, session.token);
@@ -218,9 +199,8 @@ export class LoginController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EndedSessionDto | undefined> {
-    const token = sessionTokenOf(request);
-    if (token !== undefined) await this.sessions.end(token, request.ip);
-    clearSessionCookie(request, reply);
+    if (request.caller) await this.sessions.logOut(request.caller, request.ip);
+    setSessionCookie(request, reply);
     return isForm(request) ? seeOther(reply, '/login') : { logged_out: true };
   }
 
@@ -252,7 +232,7 @@ export class LoginController {
   @UseFilters(new FormPageFilter(passwordErrorPage))
   @Operation('changePasswordByForm', 'Change your password by form', 'Ends your other sessions.')
   @ApiNextQuery()
-  @ApiJsonOrForm(PasswordFormDto)
+  @ApiBody({ type: PasswordFormDto, description: JSON_OR_FORM })
   @ApiAnswer(200, 'For JSON: the new password is set.', PrincipalDto)
   @ApiSeeOther('For a form: redirect to `next`.')
   @ApiErrorPages()

@@ -55,7 +55,7 @@ type Headers = Readonly<Record<string, string>>;
 type Read<T> = (json: unknown) => T;
 
 interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object | URLSearchParams;

@@ -1,10 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-type IpFamily = 'ipv4' | 'ipv6';
-
 export interface IpAddress {
-  readonly family: IpFamily;
+  readonly family: 'ipv4' | 'ipv6';
   readonly text: string;
 }
 
@@ -56,12 +54,8 @@ function parseIpv6(text: string): ipaddr.IPv6 {
 }
 
 function embeddedIn(address: ipaddr.IPv6): IpAddress[] {
+  const bytes = address.toByteArray();
   return CARRIERS.filter(({ range }) => address.match(range)).map(({ firstByte }) =>
-    ipv4(
-      address
-        .toByteArray()
-        .slice(firstByte, firstByte + 4)
-        .join('.'),
-    ),
+    ipv4(bytes.slice(firstByte, firstByte + 4).join('.')),
   );
 }

@@ -1,4 +1,4 @@
-import { bareAddress, countedNetworks, isLoopback, networkOf } from './network.js';
+import { bareAddress, isLoopback, networkOf } from './network.js';
 
 describe('bareAddress', () => {
   it.each([
@@ -61,13 +61,5 @@ describe('networkOf', () => {
 
   it('returns a network unchanged', () => {
     for (const network of ['192.0.2.1', '::1', 'unknown']) expect(networkOf(network)).toBe(network);
-  });
-
-  it('counts an IPv6 address in its /64 network, and in its /48 network with a higher limit', () => {
-    expect(countedNetworks('192.0.2.1')).toEqual([{ name: '192.0.2.1', share: 1 }]);
-    expect(countedNetworks('2001:db8:1:2::1')).toEqual([
-      { name: '2001:db8:1:2::/64', share: 1 },
-      { name: '2001:db8:1::/48', share: 8 },
-    ]);
   });
 });

@@ -4,9 +4,6 @@ import { readIpAddress } from './ip-address.js';
 /** All invalid addresses share one counter. */
 const UNKNOWN = 'unknown';
 
-/** Limit of a /48 network, as a multiple of the limit of a /64. Providers assign a /48 to one household or company. */
-const SITE_SHARE = 8;
-
 /** One machine owns all of 127.0.0.0/8, so the range counts as one address. */
 const LOOPBACK = '127.';
 
@@ -28,16 +25,4 @@ export function networkOf(address: string): string {
 
 export function isLoopback(address: string): boolean {
   return ['127.0.0.1', '::1'].includes(networkOf(address));
-}
-
-interface CountedNetwork {
-  readonly name: string;
-  readonly share: number;
-}
-
-/** Returns the networks whose limits apply to an address, narrowest first: for IPv6 the /64 and the /48 around it. */
-export function countedNetworks(address: string): readonly [CountedNetwork, ...CountedNetwork[]] {
-  const own = { name: networkOf(address), share: 1 };
-  if (!own.name.endsWith('/64')) return [own];
-  return [own, { name: normalizeIp(bareAddress(address), 48), share: SITE_SHARE }];
 }

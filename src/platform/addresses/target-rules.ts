@@ -19,7 +19,7 @@ const METADATA = [
   'fe80::a9fe:a9fe',
 ];
 
-const metadata = listOf(METADATA);
+const isMetadata = listOf(METADATA);
 const PUBLIC_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 export type Refusal = 'metadata' | 'private' | 'no address';
@@ -28,13 +28,13 @@ export type TargetRules = (address: string) => Refusal | undefined;
 
 /** @param allowed CIDRs of private networks that may be reached. Cloud metadata is always refused. */
 export function targetRules(allowed: readonly string[]): TargetRules {
-  const exceptions = listOf(allowed);
+  const isException = listOf(allowed);
   return (text) => {
     const read = readIpAddress(text);
     if (!read) return 'no address';
     const all = [read.address, ...read.embedded];
-    if (all.some((address) => holds(metadata, address))) return 'metadata';
-    if (holds(exceptions, read.address)) return undefined;
+    if (all.some(isMetadata)) return 'metadata';
+    if (isException(read.address)) return undefined;
     return all.every(isPublic) ? undefined : 'private';
   };
 }
@@ -62,15 +62,11 @@ function isPublic({ text }: IpAddress): boolean {
   return address.kind() === 'ipv4' || address.match(PUBLIC_V6);
 }
 
-function holds(list: BlockList, { text, family }: IpAddress): boolean {
-  return list.check(text, family);
-}
-
-function listOf(cidrs: readonly string[]): BlockList {
+function listOf(cidrs: readonly string[]): (address: IpAddress) => boolean {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const { text, bits, family } = readIpRange(cidr)!;
     list.addSubnet(text, bits, family);
   }
-  return list;
+  return ({ text, family }) => list.check(text, family);
 }

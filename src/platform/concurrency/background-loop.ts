@@ -16,12 +16,11 @@ const REST_AFTER_FAILURE_MS = 100;
 
 /** Calls `work` after each pause and after each wake-up. Two calls never run at the same time. */
 export class BackgroundLoop {
-  private timer: NodeJS.Timeout | undefined;
-  private underWay: Promise<void> | undefined;
+  private running: Promise<void> | undefined;
   private again = false;
   private failing: 'database' | 'work' | undefined;
-  private stopped = true;
   private halt = new AbortController();
+  private endPause: () => void = () => undefined;
 
   constructor(
     private readonly options: LoopOptions,
@@ -29,51 +28,48 @@ export class BackgroundLoop {
   ) {}
 
   start(): void {
-    this.stopped = false;
     this.halt = new AbortController();
-    this.wake();
+    this.running = outsideTraces(() => this.run(this.halt.signal));
   }
 
   wake(): void {
-    if (this.stopped) return;
     this.again = true;
-    this.underWay ??= outsideTraces(() => this.run());
+    this.endPause();
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
     this.halt.abort();
-    clearTimeout(this.timer);
-    await this.underWay;
+    this.endPause();
+    await this.running;
   }
 
-  private async run(): Promise<void> {
-    const { pauseMs, restMs = 0, log, task } = this.options;
-    clearTimeout(this.timer);
-    while (this.again && !this.stopped) {
+  private async run(halt: AbortSignal): Promise<void> {
+    const { restMs = 0, log, task } = this.options;
+    const rest = (ms: number) => sleep(ms, undefined, { signal: halt, ref: false }).catch(() => 0);
+    while (!halt.aborted) {
       this.again = false;
       const begun = performance.now();
       try {
         await this.work();
         this.failing = undefined;
+        const longMs = Math.min(LONGEST_REST_MS, performance.now() - begun);
+        if (restMs > 0) await rest(Math.max(restMs, longMs));
       } catch (error) {
         const cause = isDatabaseUnavailable(error) ? 'database' : 'work';
         if (this.failing !== cause) reportFailure(log, task, error);
         this.failing = cause;
-        await this.rest(Math.min(pauseMs, REST_AFTER_FAILURE_MS));
-        continue;
+        await rest(Math.min(this.options.pauseMs, REST_AFTER_FAILURE_MS));
       }
-      if (restMs > 0)
-        await this.rest(Math.max(restMs, Math.min(LONGEST_REST_MS, performance.now() - begun)));
+      if (!this.again && !halt.aborted) await this.pause();
     }
-    this.underWay = undefined;
-    if (this.stopped) return;
-    this.timer = setTimeout(() => this.wake(), pauseMs);
-    this.timer.unref();
   }
 
-  private async rest(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.halt.signal, ref: false }).catch(() => undefined);
+  private async pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.options.pauseMs).unref();
+    this.endPause = resolve;
+    await promise;
+    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,5 @@
 import { isLoopback } from '../addresses/network.js';
-import { chosenProvider } from './setting-parsers.js';
+import type { Parser } from './setting-parsers.js';
 import { declaredSettings, Settings } from './settings.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -9,11 +9,18 @@ export function loadSettings(environment: Environment = process.env): Settings {
   const settings = new Settings();
   for (const { property, variable, parser } of declaredSettings) {
     const given = environment[variable] ?? '';
-    const value = given === '' ? parser.fallback : read(variable, given.trim(), parser.read);
+    const value = given === '' ? parser.fallback : readValue(variable, given.trim(), parser);
     Object.assign(settings, { [property]: value });
   }
   refuseContradictions(settings);
   return Object.freeze(settings);
+}
+
+/** Returns the configured provider. Default: `anthropic` with an API key, else `rules` in a trial, else `none`. */
+export function chosenProvider({ triageProvider, anthropicApiKey, databaseUrl }: Settings) {
+  if (triageProvider) return triageProvider;
+  if (anthropicApiKey !== undefined) return 'anthropic';
+  return databaseUrl === undefined ? 'rules' : 'none';
 }
 
 function refuseContradictions(settings: Settings): void {
@@ -33,12 +40,12 @@ function refuseContradictions(settings: Settings): void {
   }
 }
 
-function read(variable: string, given: string, parse: (text: string) => unknown): unknown {
+/** If the value is invalid, the error omits the value, which may be a secret. */
+export function readValue<T>(name: string, value: string, parser: Parser<T>): T {
   try {
-    return parse(given);
+    return parser.read(value);
   } catch (error) {
-    // The message omits the value, which may be a secret.
-    throw new Error(`${variable} ${(error as Error).message}.`, { cause: error });
+    throw new Error(`${name} ${(error as Error).message}.`, { cause: error });
   }
 }
 

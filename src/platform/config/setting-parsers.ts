@@ -9,10 +9,9 @@ import { visible } from '../../action-catalogue/parameters.js';
 import {
   patternProblem,
   PROTECTED_LISTS,
-  type ProtectedList,
   type ProtectedTargetsSetting,
 } from '../../action-catalogue/protected-targets.js';
-import { shownStart } from '../text.js';
+import { shownName } from '../text.js';
 import { readIpRange } from '../addresses/ip-address.js';
 import { isPrivateHost } from '../addresses/target-rules.js';
 
@@ -39,18 +38,10 @@ export function text<F extends string | undefined>(
 }
 
 export function integer(fallback: number, min: number, max: number): Parser<number> {
-  return number(fallback, min, max, /^-?\d+$/, 'a whole number');
-}
-
-export function share(fallback: number): Parser<number> {
-  return number(fallback, 0, 1, /^[01]?(\.\d+)?$/, 'a number');
-}
-
-function number(fallback: number, min: number, max: number, pattern: RegExp, kind: string) {
   return parser(fallback, (value) => {
     const read = Number(value);
-    if (pattern.test(value) && read >= min && read <= max) return read;
-    throw new Error(`must be ${kind} from ${min} to ${max}`);
+    if (/^-?\d+$/.test(value) && read >= min && read <= max) return read;
+    throw new Error(`must be a whole number from ${min} to ${max}`);
   });
 }
 
@@ -99,12 +90,12 @@ export const networks = list((part) => {
   throw new Error(`must be a list of addresses or CIDRs, but '${part}' is neither`);
 });
 
-export type ApprovalLevelsSetting = Readonly<Partial<Record<ActionTypeName, ApprovalLevel>>>;
+type ApprovalLevels = Readonly<Partial<Record<ActionTypeName, ApprovalLevel>>>;
 
-export const approvalLevels = jsonObject<ApprovalLevelsSetting>((type, level) => {
+export const approvalLevels = jsonObject<ApprovalLevels>((type, level) => {
   if (!isActionType(type)) {
     throw new Error(
-      `must have only action types as keys (${ACTION_TYPES.join(', ')}), but has ${shownStart(type, 100)}`,
+      `must have only action types as keys (${ACTION_TYPES.join(', ')}), but has ${shownName(type)}`,
     );
   }
   if (!APPROVAL_LEVELS.some((known) => known === level)) {
@@ -115,25 +106,17 @@ export const approvalLevels = jsonObject<ApprovalLevelsSetting>((type, level) =>
 export const protectedTargets = jsonObject<ProtectedTargetsSetting>((kind, patterns) => {
   const list = PROTECTED_LISTS.find((known) => known === kind);
   if (!list) throw new Error(`must have only the keys ${PROTECTED_LISTS.join(', ')}`);
-  if (!Array.isArray(patterns) || !patterns.every(isPattern)) {
+  if (!Array.isArray(patterns) || patterns.some((pattern) => typeof pattern !== 'string')) {
     throw new Error(`must set ${kind} to a list of patterns, such as ["dc-*"]`);
   }
-  for (const pattern of patterns) requireUseful(list, pattern);
+  for (const pattern of patterns as string[]) {
+    // A pattern that can match nothing would protect nothing, and nobody would notice.
+    const problem = patternProblem(list, pattern);
+    if (problem === undefined) continue;
+    const shown = visible(shownName(pattern));
+    throw new Error(`has the pattern ${shown} in ${list}, which can match nothing: ${problem}`);
+  }
 });
-
-const LONGEST_PATTERN = 200;
-
-function isPattern(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
-}
-
-/** Rejects a pattern that cannot match anything. Such a pattern would protect nothing, and nobody would notice. */
-function requireUseful(list: ProtectedList, pattern: string): void {
-  const problem = patternProblem(list, pattern);
-  if (problem === undefined) return;
-  const shown = visible(shownStart(pattern, LONGEST_PATTERN));
-  throw new Error(`has the pattern ${shown} in ${list}, which can match nothing: ${problem}`);
-}
 
 function jsonObject<T extends object>(check: (key: string, value: unknown) => void): Parser<T> {
   return parser({} as T, (text) => {
@@ -152,24 +135,12 @@ function jsonObject<T extends object>(check: (key: string, value: unknown) => vo
 }
 
 export const TRIAGE_PROVIDERS = ['anthropic', 'rules', 'none'] as const;
-export type TriageProvider = (typeof TRIAGE_PROVIDERS)[number];
-
-/** Returns the configured provider. Default: `anthropic` with an API key, else `rules` in a trial, else `none`. */
-export function chosenProvider(settings: {
-  readonly triageProvider: TriageProvider | undefined;
-  readonly anthropicApiKey: string | undefined;
-  readonly databaseUrl: string | undefined;
-}): TriageProvider {
-  if (settings.triageProvider) return settings.triageProvider;
-  if (settings.anthropicApiKey !== undefined) return 'anthropic';
-  return settings.databaseUrl === undefined ? 'rules' : 'none';
-}
 
 /** Rejects http for public hosts, because requests contain the key and incidents. */
 export function modelAddress(fallback: string): Parser<string> {
   return parser(fallback, (given) => {
     const url = URL.parse(given);
-    if (!url || !/^https?:$/.test(url.protocol) || /[@?#\\\s]/.test(given)) {
+    if (!url || !/^https?:[^@?#\\\s]+$/i.test(given)) {
       throw new Error('must be an https or http address without a user, query or fragment');
     }
     if (url.protocol === 'http:' && !isPrivateHost(url.hostname)) {

@@ -8,7 +8,6 @@ import {
   type Parser,
   protectedTargets,
   secretKeys,
-  share,
   text,
   TRIAGE_PROVIDERS,
 } from './setting-parsers.js';
@@ -79,7 +78,6 @@ const SETTINGS = {
     /^https?:\/\/[^\s/?#@]+(\/[^\s?#@]*)?$/,
     'an http or https address without a user or query',
   ),
-  otelTracesSamplerArg: share(1),
 } as const satisfies Readonly<Record<string, Parser<unknown>>>;
 
 type ValueOf<Declared> = Declared extends Parser<infer Value> ? Value : never;

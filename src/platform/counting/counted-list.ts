@@ -1,7 +1,14 @@
 // SQL: one statement reads a page and its exact total. PostgreSQL must be able to plan it as ranges of indexes.
+import { hash } from 'node:crypto';
 import type { Statement, Statements } from '../database/statements.js';
 import { endIdBefore, endMs, firstIdAfter, wholeMs } from '../ids.js';
-import { type Page, type PageRequest, sortField, type SortWord } from '../paging/page.js';
+import {
+  type Page,
+  type PageRequest,
+  sortField,
+  type SortWord,
+  USUAL_PER_PAGE,
+} from '../paging/page.js';
 
 type Direction = 'asc' | 'desc';
 
@@ -191,9 +198,6 @@ export const createdAfter: FilterSql = (time: string, values) =>
 export const createdBefore: FilterSql = (time: string, values) =>
   `id < ${values.add(endIdBefore(time), 'uuid')}`;
 
-/** Maximum number of named statements per list. Every connection keeps the plans of all named statements. */
-const MOST_NAMES = 200;
-
 export function countedList<
   Counted extends string,
   Field extends string,
@@ -202,7 +206,6 @@ export function countedList<
   const { table, columns, counts, counted, sorts } = list;
   const always = list.where ? [list.where] : [];
   const filters = Object.entries(list.filters ?? {}) as [Other, FilterSql][];
-  const names = new Map<string, string>();
   folds.push(foldOf(counts, Object.keys(counted).join(', ')));
 
   return (request: ListRequest<Counted | Other, Field>): ListQuery => {
@@ -258,17 +261,12 @@ export function countedList<
       table,
       order: orderBy(order.map(within('item'))),
     });
-    const isUsual =
-      page === 1 && sort.length === 1 && (isGrouped || conditions.length === always.length);
-    return { statement: { name: isUsual ? nameOf(text) : '', text }, values: values.all };
+    // Few statements have a name, because every connection keeps the plans of all named statements.
+    const isUsual = page === 1 && take === USUAL_PER_PAGE && sort.length === 1;
+    const isNamed = isUsual && (isGrouped || conditions.length === always.length);
+    const name = isNamed ? `${table}_list_${hash('sha1', text, 'base64url')}` : '';
+    return { statement: { name, text }, values: values.all };
   };
-
-  function nameOf(text: string): string {
-    const unused = names.size < MOST_NAMES ? `${table}_list_${names.size + 1}` : '';
-    const name = names.get(text) ?? unused;
-    if (name !== '') names.set(text, name);
-    return name;
-  }
 
   function groupsOf(wanted: readonly string[]): string[] {
     const all = new Set(wanted.flatMap((name) => [name, counted[name]!.with ?? name]));

@@ -1,4 +1,4 @@
-import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
+import { DataSource, type MigrationInterface } from 'typeorm';
 import type { Pool, PoolConfig } from 'pg';
 import { learnTime } from '../clock.js';
 import { PG_SNAPSHOT, XID8 } from './columns.js';
@@ -7,7 +7,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
 export interface Schema {
-  readonly entities: readonly (abstract new () => object)[] | readonly EntitySchema[];
+  readonly entities: readonly (abstract new () => object)[];
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 

@@ -12,7 +12,8 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
     const lock = dataSource.createQueryRunner();
     try {
       await lock.query(`select pg_advisory_lock(${AdvisoryLock.Migration})`);
-      await requireUsableDatabase(dataSource, schema);
+      await requireSupportedServer(dataSource);
+      requireKnownMigrations(await readAppliedMigrations(dataSource), schema);
       await dataSource.runMigrations({ transaction: 'each' });
     } finally {
       // The lock ends later, when the data source is closed with its connection.
@@ -25,7 +26,7 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
 
 const OLDEST_SUPPORTED = 140_000;
 
-async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
+async function requireSupportedServer(dataSource: DataSource): Promise<void> {
   const [server] = await dataSource.query<{ number: number; version: string }[]>(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as version`,
   );
@@ -34,8 +35,6 @@ async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Pr
       `PostgreSQL 14 or newer is required; the server has version ${server!.version}.`,
     );
   }
-  const applied = await readAppliedMigrations(dataSource);
-  requireKnownMigrations(applied, schema);
 }
 
 export async function readAppliedMigrations(by: DataSource | EntityManager): Promise<string[]> {

@@ -14,9 +14,20 @@ const CONNECTIONS = 3;
 /** For changes of the kill switch and their authentication, which must never wait. Fallback: the shared pool. */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
-  private opened?: { readonly pool: Pool; readonly dataSource: DataSource };
+  private readonly pool: Pool;
+  private readonly own: DataSource;
 
-  constructor(private readonly shared: DataSource) {}
+  constructor(private readonly shared: DataSource) {
+    const { options, driver } = shared;
+    const { extra } = options as { extra?: object };
+    this.pool = new Pool({ ...extra, max: CONNECTIONS, idleTimeoutMillis: 0 });
+    this.pool.on('error', () => undefined);
+    const master = { value: this.pool };
+    this.own = Object.create(shared, {
+      driver: { value: Object.create(driver, { master }) as object },
+    }) as DataSource;
+    Object.defineProperty(this.own, 'manager', { value: this.own.createEntityManager() });
+  }
 
   async run<T>(
     work: (tx: Tx) => Promise<T>,
@@ -29,36 +40,22 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     return await this.onEither((one) => new Statements(one).rows<R>(statement, values));
   }
 
-  /** Connects at the start, while the server still has free connections. */
+  /** Connects at the start, while the server has free connections. The service also starts without a database. */
   async onApplicationBootstrap(): Promise<void> {
-    // The service also starts without a database, so a failure is ignored here.
-    await this.open()
-      .pool.query('select')
-      .catch(() => undefined);
+    await this.pool.query('select').catch(() => undefined);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.opened?.pool.end();
+    await this.pool.end();
   }
 
   private async onEither<T>(use: (one: DataSource) => Promise<T>): Promise<T> {
     try {
-      return await use(this.open().dataSource);
+      return await use(this.own);
     } catch (error) {
       // With this error, PostgreSQL has refused a new connection, so no statement was executed.
       if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) throw error;
       return await use(this.shared);
     }
-  }
-
-  private open() {
-    if (this.opened) return this.opened;
-    const { options, driver } = this.shared;
-    const { extra } = options as { extra?: object };
-    const pool = new Pool({ ...extra, max: CONNECTIONS, idleTimeoutMillis: 0 });
-    pool.on('error', () => undefined);
-    const own = { driver: { value: Object.create(driver, { master: { value: pool } }) as object } };
-    this.opened = { pool, dataSource: Object.create(this.shared, own) as DataSource };
-    return this.opened;
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import {
   DataSource,
   type EntityManager,
-  type QueryRunner,
   QueryRunnerAlreadyReleasedError,
   QueryRunnerProviderAlreadyReleasedError,
 } from 'typeorm';
@@ -83,6 +82,9 @@ export class Transactions {
       try {
         return await this.attempt(work, participants);
       } catch (error) {
+        if (isReleased(error)) {
+          throw new ConnectionLostError('The connection broke in a transaction.', { cause: error });
+        }
         if (attempt === ATTEMPTS || !isLostRace(error)) throw error;
       }
     }
@@ -99,46 +101,25 @@ export class Transactions {
     work: (tx: Tx) => Promise<T>,
     participants: readonly Participant<T>[],
   ): Promise<T> {
-    const runner = this.dataSource.createQueryRunner();
-    const tx = runner.manager as Tx;
     const ending = newEnding();
-    endings.set(tx, ending);
-    let result: T;
-    try {
-      await runner.startTransaction();
+    const result = await this.dataSource.transaction(async (manager) => {
+      const tx = manager as Tx;
+      endings.set(tx, ending);
       for (const participant of participants) await participant.begin?.(tx);
-      result = await work(tx);
+      const result = await work(tx);
       for (const participant of participants) await participant.finish?.(tx, result);
       for (const step of ending.beforeCommit) await step();
-      await runner.commitTransaction();
-    } catch (error) {
-      // TypeORM itself releases a broken connection, and then rejects the next statement.
-      const isLost = runner.isReleased && isAlreadyReleased(error);
-      await abandon(runner);
-      throw isLost
-        ? new ConnectionLostError('The connection broke in a transaction.', { cause: error })
-        : error;
-    }
-    await runner.release();
+      return result;
+    });
     for (const action of ending.afterCommit) action();
     return result;
   }
 }
 
-function isAlreadyReleased(error: unknown): boolean {
+/** TypeORM releases a broken connection, and then rejects the next statement of its transaction. */
+function isReleased(error: unknown): boolean {
   return (
     error instanceof QueryRunnerAlreadyReleasedError ||
     error instanceof QueryRunnerProviderAlreadyReleasedError
   );
-}
-
-/** Releases the connection. A broken connection closes itself (see ServiceClient), so it never returns to the pool. */
-async function abandon(runner: QueryRunner): Promise<void> {
-  try {
-    if (runner.isTransactionActive) await runner.rollbackTransaction();
-  } catch {
-    // A rollback fails only on a closed connection. The caller gets the original error.
-  } finally {
-    await runner.release();
-  }
 }

@@ -43,6 +43,8 @@ describe('the input boxes of "Try it out"', () => {
       ]!.parameters.map((parameter) => [parameter.name, parameter.description]),
     );
     expect(sort).toContain('Fields: created_at, ');
+    const methods = Object.keys(prepare(document, () => true).paths['/api/incidents/{id}']!);
+    expect(methods).toEqual(['get', 'put', 'delete']);
   });
 
   it('send requests to the host of the page, whatever address the document names', () => {

@@ -3,17 +3,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 type IsFound = (words: string, parts: readonly (string | undefined)[]) => boolean;
-type InOrder = (one: Map<string, string>, other: Map<string, string>) => number;
 
 describe('the search of the page', () => {
   let isFound: IsFound;
-  let inOrder: InOrder;
   let searchedWords: (operation: object, resolve: (part: never) => unknown) => string;
   let SYNONYMS: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
     const file = pathToFileURL(join(__dirname, 'browser/search.mjs')).href;
-    ({ isFound, inOrder, searchedWords, SYNONYMS } = (await import(file)) as never);
+    ({ isFound, searchedWords, SYNONYMS } = (await import(file)) as never);
   });
 
   const PARTS = ['Kill switch', 'post', '/api/kill-switch/activate', 'Stop all automation'];
@@ -29,21 +27,6 @@ describe('the search of the page', () => {
 
   it('accepts an operation without a title', () => {
     expect(isFound('undefined', ['Access', 'get', '/x', undefined])).toBe(false);
-  });
-
-  it('sorts operations by path, GET first and DELETE last', () => {
-    const operation = (text: string) => {
-      const [method, path] = text.split(' ') as [string, string];
-      return new Map([
-        ['method', method],
-        ['path', path],
-      ]);
-    };
-    const texts = ['delete /a/{id}', 'post /a', 'put /a/{id}', 'get /a/{id}', 'get /a', 'get /b'];
-    const sorted = texts.map(operation).sort((one, other) => inOrder(one, other));
-    expect(sorted.map((entry) => `${entry.get('method')} ${entry.get('path')}`)).toEqual([
-      ...['get /a', 'post /a', 'get /a/{id}', 'put /a/{id}', 'delete /a/{id}', 'get /b'],
-    ]);
   });
 
   const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {

@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Module, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController, ApiExcludeEndpoint, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { Page, Public } from '../access/access.js';
 import {
@@ -14,18 +14,17 @@ import {
 import { version } from '../config/process.js';
 import { Settings } from '../config/settings.js';
 import { NotFoundError } from '../errors/app-error.js';
-import { JSON_UTF8 } from '../http/answer.js';
-import { sendFile, type StaticFile, staticFile } from '../http/answer-transport.js';
+import { JSON_UTF8, sendFile, type StaticFile, staticFile } from '../http/answer.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
 import { ApiAnswer, ETAG_HEADER, Operation } from '../openapi/answers.js';
 import { Text } from '../validation/fields.js';
 
-const FOLDERS: readonly (readonly [folder: string, names: RegExp])[] = [
-  [dirname(require.resolve('swagger-ui-dist/package.json')), /^swagger-ui(-bundle\.js|\.css)$/],
-  [join(__dirname, 'browser'), /./],
-  [join(__dirname, '../../../docs'), /\.md$/],
-];
+const FILES = [
+  [dirname(require.resolve('swagger-ui-dist/package.json')), 'swagger-ui{-bundle.js,.css}'],
+  [join(__dirname, 'browser'), '*'],
+  [join(__dirname, '../../../docs'), '*.md'],
+] as const;
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -38,14 +37,12 @@ let files: ReadonlyMap<string, StaticFile> | undefined;
 
 /** Reads the files at the first request, because most processes never show the page. */
 function pageFiles(): ReadonlyMap<string, StaticFile> {
-  const read = (folder: string, name: string) =>
-    staticFile(TYPES[extname(name)]!, readFileSync(join(folder, name)));
+  const read = (path: string) => staticFile(TYPES[extname(path)]!, readFileSync(path));
   return (files ??= new Map(
-    FOLDERS.filter(([folder]) => existsSync(folder)).flatMap(([folder, names]) =>
-      readdirSync(folder)
-        .filter((name) => names.test(name))
-        .map((name) => [name, read(folder, name)] as const),
-    ),
+    FILES.flatMap(([cwd, names]) => {
+      const found = globSync(names, { cwd }).sort();
+      return found.map((name) => [name, read(join(cwd, name))] as const);
+    }),
   ));
 }
 
@@ -75,7 +72,6 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
       <form method="post" action="/logout"><button type="submit">Log out</button></form>
     </header>
     <nav class="its-guides" aria-label="Guides">Guides: ${links.join(' · ')}</nav>
-    <section id="kill-switch" aria-label="Kill switch" aria-live="polite" hidden></section>
     <section id="approvals" aria-label="Waiting for approval" data-levels="${levels.join()}" hidden></section>
     <main id="swagger-ui" data-role="${role}" data-roles="${ROLES.join(' ')}"></main>
     <noscript><p>This page needs JavaScript. The document itself is at <a href="/openapi.yaml">/openapi.yaml</a>.</p></noscript>

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { Settings } from '../config/settings.js';
 import { AppError, UnavailableError } from '../errors/app-error.js';
 import { GrowingBuffer } from '../growing-buffer.js';
@@ -11,8 +14,7 @@ const SMALL_BODY_BYTES = 16 * 1024;
 const LARGE_BODIES = 12;
 const SMALLEST_LIMIT = 65_536;
 
-/** Limits for discarding the rest of a body. Without it, a client that still sends may never read the response. */
-const DISCARD_BYTES = 8 * 1024 * 1024;
+/** Maximum time to discard the rest of a body. Without it, a client that still sends may never read the response. */
 const DISCARD_MS = 1_000;
 
 /** Limits the memory of large bodies. Each body counts until its response is sent. */
@@ -32,7 +34,7 @@ export class BodyMemory {
     this.taken -= from;
     for (const oldest of this.arriving) {
       if (this.taken + to <= this.bytes || oldest === body) break;
-      oldest.reject(noMemory());
+      oldest.evict();
     }
     const fits = this.taken + to <= this.bytes;
     this.taken += fits ? to : from;
@@ -43,7 +45,7 @@ export class BodyMemory {
 /** Nothing is read before `read` is called, so TCP makes the sender wait until the caller is authenticated. */
 export class ArrivingBody {
   private readonly announced: number;
-  private readonly arrival = Promise.withResolvers<void>();
+  private readonly eviction = new AbortController();
   private held = 0;
 
   constructor(
@@ -51,56 +53,48 @@ export class ArrivingBody {
     private readonly memory: BodyMemory,
   ) {
     this.announced = Number(raw.headers['content-length'] ?? NaN);
-    this.arrival.promise.catch(() => undefined);
+  }
+
+  get isComplete(): boolean {
+    return this.raw.complete;
   }
 
   /** Reads once per turn of the event loop: megabytes of tiny chunks in one turn would block other requests. */
   async read(limit: number): Promise<Buffer> {
     const { raw, announced } = this;
     if (announced > limit) throw tooLarge(limit);
-    const most = Number.isNaN(announced) ? limit : announced;
-    const content = new GrowingBuffer(most, (bytes) => this.reserve(bytes));
-    const read = (): void => {
-      const chunk = (isOver ? null : raw.read()) as Buffer | null;
-      if (!chunk) return;
-      if (content.length + chunk.length > limit) this.reject(tooLarge(limit));
-      else if (!content.append(chunk)) this.reject(noMemory());
-    };
-    const later = (): void => void setImmediate(read);
-    const end = (): void => {
-      if (raw.complete) this.arrival.resolve();
-      else this.reject(new AppError('bad_request', 'The body was cut short.'));
-    };
-    let isOver = false;
-    raw.on('readable', later).on('end', end).on('close', end).on('error', end);
-    read();
+    const { signal } = this.eviction;
+    const content = new GrowingBuffer(announced || limit, (bytes) => this.reserve(bytes));
     try {
-      await this.arrival.promise;
-      return content.content;
+      for (;;) {
+        const chunk = raw.read() as Buffer | null;
+        if (chunk && content.length + chunk.length > limit) throw tooLarge(limit);
+        if (chunk && !content.append(chunk)) throw noMemory();
+        if (raw.complete && raw.readableLength === 0) return content.content;
+        if (raw.destroyed) throw new Error('The connection has ended.');
+        await once(raw, 'readable', { signal });
+        await setImmediate(undefined, { signal });
+      }
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause;
+      if (signal.aborted) throw noMemory();
+      throw new AppError('bad_request', 'The body was cut short.', { cause });
     } finally {
-      isOver = true;
-      raw.off('readable', later).off('end', end).off('close', end);
       this.memory.arriving.delete(this);
     }
   }
 
-  reject(problem: AppError): void {
-    this.arrival.reject(problem);
+  evict(): void {
+    this.eviction.abort();
     this.memory.arriving.delete(this);
     this.release();
   }
 
-  /** Calls `then` with true if the whole body has arrived, because the connection can then be used again. */
-  discard(then: (isAll: boolean) => void): void {
-    const { raw } = this;
-    if (raw.complete || raw.destroyed || this.announced > DISCARD_BYTES) return then(raw.complete);
-    const stop = (): void => {
-      clearTimeout(timer);
-      raw.off('close', stop).off('end', stop).pause();
-      then(raw.complete);
-    };
-    const timer = setTimeout(stop, DISCARD_MS);
-    raw.on('close', stop).on('end', stop).resume();
+  /** Discards the rest of the body. If it arrives in time, the connection can be used again. */
+  async discard(): Promise<void> {
+    this.raw.resume();
+    await finished(this.raw, { signal: AbortSignal.timeout(DISCARD_MS) }).catch(() => undefined);
+    this.raw.pause();
   }
 
   release(): void {

@@ -1,45 +1,36 @@
-import { createParamDecorator, type ExecutionContext, RequestMethod } from '@nestjs/common';
+import {
+  createParamDecorator,
+  type ExecutionContext,
+  RequestMethod,
+  SetMetadata,
+} from '@nestjs/common';
 import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { Reflector } from '@nestjs/core';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { accessOf, requiredRole } from '../access/access.js';
 
-interface Options {
+export interface DeclaredInput {
   readonly kind: 'json' | 'json-or-form' | 'raw';
-  /** Maximum size of the body. `limit` is BODY_LIMIT_BYTES. */
-  readonly mostBytes: number | 'limit';
-  readonly anyKeysIn?: string;
-  readonly ignoresQuery?: true;
-}
-
-const OPTIONS = Symbol('options of a handler');
-
-const declare =
-  (options: Partial<Options>) =>
-  (target: object, _name?: string | symbol, method?: PropertyDescriptor): void => {
-    const on = (method?.value ?? target) as object;
-    Reflect.defineMetadata(OPTIONS, { ...Reflect.getMetadata(OPTIONS, on), ...options }, on);
-  };
-
-/** Type of the body. Default: JSON. `raw` passes the bytes to the guard of the handler. */
-export const Consumes = (kind: Options['kind']) => declare({ kind });
-
-/** Body field whose objects may have any keys, and more than usual: a reported attack must not be rejected. */
-export const AnyKeysIn = (anyKeysIn: string) => declare({ anyKeysIn });
-
-export const AnyQuery = () => declare({ ignoresQuery: true });
-
-export const BodyUpTo = (mostBytes: number | 'limit') => declare({ mostBytes });
-
-/** Maximum size of a body if the handler requires no role. A user name and a password are much shorter. */
-const STRANGERS_BODY_BYTES = 16 * 1024;
-
-export interface DeclaredInput extends Options {
+  readonly anyKeysIn: string | undefined;
+  readonly ignoresQuery: boolean | undefined;
   readonly takesBody: boolean;
   readonly query: (new () => object) | undefined;
 }
 
+const KIND = Symbol('kind of body');
+const ANY_KEYS_IN = Symbol('field with any keys');
+const ANY_QUERY = Symbol('any query');
+
+/** Type of the body. Default: JSON. `raw` passes the bytes to the guard of the handler. */
+export const Consumes = (kind: DeclaredInput['kind']) => SetMetadata(KIND, kind);
+
+/** Body field whose objects may have any keys, and more than usual: a reported attack must not be rejected. */
+export const AnyKeysIn = (field: string) => SetMetadata(ANY_KEYS_IN, field);
+
+export const AnyQuery = () => SetMetadata(ANY_QUERY, true);
+
+const reflector = new Reflector();
 const declaredInputs = new WeakMap<object, DeclaredInput>();
 
 export function inputOf(context: ExecutionContext): DeclaredInput {
@@ -55,11 +46,12 @@ export function inputOf(context: ExecutionContext): DeclaredInput {
     const classes = Reflect.getMetadata('design:paramtypes', prototype, handler.name) as
       (new () => object)[] | undefined;
     const isRead = Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET;
+    const declared = <T>(key: symbol) =>
+      reflector.getAllAndOverride<T | undefined>(key, [handler, controller]);
     input = {
-      kind: 'json',
-      mostBytes: requiredRole(accessOf(context) ?? 'public') ? 'limit' : STRANGERS_BODY_BYTES,
-      ...(Reflect.getMetadata(OPTIONS, controller) as Partial<Options> | undefined),
-      ...(Reflect.getMetadata(OPTIONS, handler) as Partial<Options> | undefined),
+      kind: declared<DeclaredInput['kind']>(KIND) ?? 'json',
+      anyKeysIn: declared<string>(ANY_KEYS_IN),
+      ignoresQuery: declared<boolean>(ANY_QUERY),
       takesBody: isRead || indexOf(RouteParamtypes.BODY) !== undefined,
       query: classes?.[indexOf(RouteParamtypes.QUERY) ?? -1],
     };

@@ -1,25 +1,20 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bareAddress } from '../addresses/network.js';
 import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
-import { API_HEADERS } from './answer.js';
-import { sendCompletely } from './answer-transport.js';
+import { API_HEADERS, sendCompletely } from './answer.js';
+import { Settings } from '../config/settings.js';
 import { AppError } from '../errors/app-error.js';
-import { ArrivingBody, type BodyMemory } from './arriving-body.js';
-import type { Draining } from './listening.js';
-import { type KnownRoutes, routeOf } from './known-routes.js';
+import { ArrivingBody, BodyMemory } from './arriving-body.js';
+import { Draining } from './listening.js';
+import { KnownRoutes, routeOf } from './known-routes.js';
 import './request.js';
 
-interface Parts {
-  readonly isBehindProxy: boolean;
-  readonly memory: BodyMemory;
-  readonly routes: KnownRoutes;
-  readonly draining: Draining;
-}
-
-export function installHooks(
-  instance: FastifyInstance,
-  { isBehindProxy, memory, routes, draining }: Parts,
-): void {
+export function installHooks(app: NestFastifyApplication): void {
+  const instance = app.getHttpAdapter().getInstance();
+  const isBehindProxy = app.get(Settings).trustProxy.length > 0;
+  const [memory, draining, routes] = [app.get(BodyMemory), app.get(Draining), app.get(KnownRoutes)];
+  routes.watch(instance);
   installRequestTraces(instance);
   // Node would answer without the envelope. An unknown expectation may be ignored (RFC 9110).
   instance.server.on('checkExpectation', (request, response) =>
@@ -36,10 +31,11 @@ export function installHooks(
   instance.addHook('onSend', (request, reply, payload, done) => {
     // During shutdown, a client that reuses the connection would delay the exit or lose its next request.
     if (draining.begun) reply.header('connection', 'close');
-    if (!request.arriving) return sendCompletely(request, reply, payload, done);
-    request.arriving.discard((isAll) => {
+    const { arriving } = request;
+    if (!arriving || arriving.isComplete) return sendCompletely(request, reply, payload, done);
+    void arriving.discard().then(() => {
       // Closes the connection. Otherwise, the rest of the body would be read as the next request.
-      if (!isAll) reply.header('connection', 'close');
+      if (!arriving.isComplete) reply.header('connection', 'close');
       sendCompletely(request, reply, payload, done);
     });
   });

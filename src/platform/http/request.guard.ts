@@ -20,6 +20,9 @@ const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 const NO_BYTES = Buffer.alloc(0);
 
+/** Maximum size of a form. The forms need no role, and a user name and a password are much shorter. */
+const FORM_BYTES = 16 * 1024;
+
 /**
  * Rejects unknown addresses and malformed requests after authentication and rate limits, so that strangers do not learn
  * which addresses exist. Callers get 401, 429, 404 and 405 first, then 413, 415 and 400, then 403 and 422. So
@@ -38,29 +41,23 @@ export class RequestGuard implements CanActivate {
     if (problem) throw problem;
     const input = inputOf(context);
     if (!input.ignoresQuery) requireReadableQuery(request.url);
+    requireHeaders(request);
     const { arriving, received, method } = request;
     // HmacGuard has already read and verified the bytes.
-    if (!arriving || received || method === 'GET' || method === 'HEAD') {
-      return requireHeaders(request);
-    }
+    if (!arriving || received || method === 'GET' || method === 'HEAD') return true;
     return this.readBody(request, arriving, input);
   }
 
   private async readBody(
     request: FastifyRequest,
     arriving: NonNullable<FastifyRequest['arriving']>,
-    { kind, mostBytes, anyKeysIn }: DeclaredInput,
+    { kind, anyKeysIn }: DeclaredInput,
   ): Promise<true> {
-    const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
-    if (wrongType) {
-      // An empty body may have any content type.
-      if (await arriving.read(0).catch(() => undefined)) return requireHeaders(request);
-      throw wrongType;
-    }
-    const limit = mostBytes === 'limit' ? this.settings.bodyLimitBytes : mostBytes;
-    const bytes = await arriving.read(limit);
+    if (kind !== 'raw') requireType(request, kind);
+    const { bodyLimitBytes } = this.settings;
+    const bytes = await arriving.read(kind === 'json-or-form' ? FORM_BYTES : bodyLimitBytes);
     request.received = bytes;
-    if (kind === 'raw' || bytes.length === 0) return requireHeaders(request);
+    if (kind === 'raw' || bytes.length === 0) return true;
     const { value, problem } = isForm(request) ? readForm(bytes) : readStrictJson(bytes, anyKeysIn);
     // Generated clients send null instead of an empty body.
     if (value === null) request.received = NO_BYTES;
@@ -69,15 +66,15 @@ export class RequestGuard implements CanActivate {
       request.body = value;
       request.contentProblem = problem;
     }
-    return requireHeaders(request);
+    return true;
   }
 }
 
 /** Node joins repeated headers with ", ", so a key that was sent twice does not match the pattern. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-function requireHeaders({ method, headers, caller }: FastifyRequest): true {
-  if (!caller) return true;
+function requireHeaders({ method, headers, caller }: FastifyRequest): void {
+  if (!caller) return;
   const key = headers['idempotency-key'];
   if (key !== undefined && method === 'POST' && !IDEMPOTENCY_KEY.test(String(key))) {
     throw new AppError(
@@ -86,7 +83,6 @@ function requireHeaders({ method, headers, caller }: FastifyRequest): true {
     );
   }
   if (method === 'PUT' || method === 'DELETE') parseIfMatch(headers['if-match']);
-  return true;
 }
 
 /** Rejects invalid percent-encoding in a query. The router would not decode it, so a filter would match nothing. */
@@ -108,15 +104,15 @@ function isForm({ headers }: FastifyRequest): boolean {
   return FORM_TYPE.test(headers['content-type'] ?? '');
 }
 
-function problemOfType(request: FastifyRequest, kind: DeclaredInput['kind']): AppError | undefined {
+function requireType(request: FastifyRequest, kind: DeclaredInput['kind']): void {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding.toLowerCase() !== 'identity') {
-    return unsupported(`Content-Encoding ${encoding} is not supported.`);
+    throw unsupported(`Content-Encoding ${encoding} is not supported.`);
   }
   const takesForms = kind === 'json-or-form';
-  if (JSON_TYPE.test(type) || (takesForms && isForm(request))) return undefined;
+  if (JSON_TYPE.test(type) || (takesForms && isForm(request))) return;
   const types = `application/json${takesForms ? ' or application/x-www-form-urlencoded' : ''}`;
-  return unsupported(`The body must be ${types} in UTF-8.`);
+  throw unsupported(`The body must be ${types} in UTF-8.`);
 }
 
 const unsupported = (message: string) => new AppError('unsupported_media_type', message);

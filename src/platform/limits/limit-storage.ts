@@ -122,7 +122,3 @@ function recordOf(state: RateLimiterRes | null, isBlocked: boolean): LimitRecord
   const totalHits = state?.consumedPoints ?? 0;
   return { totalHits, timeToExpire, timeToBlockExpire: timeToExpire, isBlocked };
 }
-
-export function wholeSeconds(seconds: number): number {
-  return Math.max(1, Math.ceil(seconds));
-}

@@ -1,5 +1,5 @@
 import { type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
-import type { Reflector } from '@nestjs/core';
+import { Reflector } from '@nestjs/core';
 import {
   InjectThrottlerOptions,
   InjectThrottlerStorage,
@@ -9,13 +9,13 @@ import {
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, requiredRole } from '../access/access.js';
-import { countedNetworks } from '../addresses/network.js';
+import { networkOf } from '../addresses/network.js';
 import { presentTime } from '../clock.js';
 import type { Caller, LimitClass } from '../http/request.js';
 import { Settings } from '../config/settings.js';
 import { AppError } from '../errors/app-error.js';
 import '../http/request.js';
-import { type LimitRecord, LimitStorage, wholeSeconds } from './limit-storage.js';
+import { type LimitRecord, LimitStorage } from './limit-storage.js';
 
 const MINUTE = 60_000;
 
@@ -24,10 +24,8 @@ export interface NamedLimit {
   readonly perMinute: number;
 }
 
-export type Limited = LimitClass | 'none' | OpenLimit | NamedLimit;
-
-/** Each limit of a handler that is open to everybody has its own counter, so that logouts never block logins. */
-type OpenLimit = 'login' | 'logout';
+/** Logins and logouts, which are open to everybody, have their own counters, so that logouts never block logins. */
+export type Limited = LimitClass | 'none' | 'login' | 'logout' | NamedLimit;
 
 /** For handlers that are open to everybody, per minute and address. Callers with a session are not limited. */
 export const STRANGERS_PER_MINUTE = 60;
@@ -39,10 +37,7 @@ export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);
 
 export const INTEGRATION_LIMITS = { read: 600, write: 300 } as const;
 
-const limitsOf = (name: string, address: string, perMinute: number) =>
-  countedNetworks(address).map((network) => {
-    return { name, key: `address ${network.name}`, ttl: MINUTE, most: network.share * perMinute };
-  });
+const keyOf = (address: string) => `address ${networkOf(address)}`;
 
 @Injectable()
 export class LimitCounter {
@@ -66,14 +61,6 @@ export class LimitCounter {
     settle(perMinute, state);
     return state.totalHits === 1;
   }
-
-  /** Charges the narrowest network first. A request that it rejects does not count for the wider network. */
-  async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
-    for (const { name, key, ttl, most } of limitsOf(limit.name, address, limit.perMinute)) {
-      const state = await this.storage.increment(key, ttl, most, ttl, name);
-      if (most === limit.perMinute || state.isBlocked) settle(most, state, reply);
-    }
-  }
 }
 
 function settle(
@@ -86,19 +73,17 @@ function settle(
     'x-ratelimit-remaining': String(Math.max(0, perMinute - totalHits)),
     'x-ratelimit-reset': String(Math.ceil(presentTime() / 1000 + timeToExpire)),
   });
-  if (!isBlocked) return;
-  const seconds = wholeSeconds(timeToExpire);
-  const message = `At most ${perMinute} of these requests are allowed per minute. Retry in ${seconds} s.`;
-  throw limited(message, timeToExpire);
+  const message = `At most ${perMinute} of these requests are allowed per minute.`;
+  if (isBlocked)
+    throw limited(`${message} Retry in ${wholeSeconds(timeToExpire)} s.`, timeToExpire);
 }
+
+const wholeSeconds = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
 function limited(message: string, timeToExpire: number): AppError {
   const headers = { 'retry-after': String(wholeSeconds(timeToExpire)) };
   return new AppError('rate_limited', message, { headers });
 }
-
-/** The decorators of ThrottlerGuard cost 4 µs per read. Handlers declare `@Limited` instead. */
-const NO_DECORATORS = { getAllAndOverride: () => undefined } as unknown as Reflector;
 
 /** Runs after authentication: a principal has one counter for all addresses, and never pays for other callers. */
 @Injectable()
@@ -108,8 +93,9 @@ export class RateLimitGuard extends ThrottlerGuard {
     @InjectThrottlerStorage() storage: LimitStorage,
     private readonly counter: LimitCounter,
     private readonly settings: Settings,
+    reflector: Reflector,
   ) {
-    super(options, storage, NO_DECORATORS);
+    super(options, storage, reflector);
   }
 
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
@@ -117,9 +103,8 @@ export class RateLimitGuard extends ThrottlerGuard {
     const { caller, ip, method } = http.getRequest<FastifyRequest>();
     const limit = this.limitOf(context, method, caller);
     if (!limit) return true;
-    const reply = http.getResponse<FastifyReply>();
-    if (caller) await this.counter.charge(limit, `principal ${caller.name}`, reply);
-    else await this.counter.chargeAddress(limit, ip, reply);
+    const key = caller ? `principal ${caller.name}` : keyOf(ip);
+    await this.counter.charge(limit, key, http.getResponse<FastifyReply>());
     return true;
   }
 
@@ -138,8 +123,7 @@ export class RateLimitGuard extends ThrottlerGuard {
       return undefined;
     }
     const name = declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
-    const perMinute = this.perMinute(name, caller);
-    return perMinute > 0 ? { name, perMinute } : undefined;
+    return { name, perMinute: this.perMinute(name, caller) };
   }
 
   /** People have higher limits. The class of a key never lowers a configured limit. A limit of 0 means no limit. */
@@ -156,23 +140,22 @@ export class RateLimitGuard extends ThrottlerGuard {
   }
 }
 
-/** Maximum failures per minute and address, by kind. */
+const tooMany = (failures: string) => `Too many ${failures} from this address; try again later.`;
+
+/** Maximum failures per minute and address. For an account: of all addresses that its user has not used before. */
 export const FAILURES = {
-  login: { perMinute: 10, what: 'wrong passwords' },
-  key: { perMinute: 60, what: 'failed keys' },
-  metrics_token: { perMinute: 60, what: 'wrong metrics tokens' },
-  webhook: { perMinute: 60, what: 'refused webhook receipts' },
+  login: { perMinute: 10, message: tooMany('wrong passwords') },
+  key: { perMinute: 60, message: tooMany('failed keys') },
+  metrics_token: { perMinute: 60, message: tooMany('wrong metrics tokens') },
+  webhook: { perMinute: 60, message: tooMany('refused webhook receipts') },
+  account: {
+    perMinute: 10,
+    message:
+      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
+  },
 } as const;
-type FailureKind = keyof typeof FAILURES | 'account';
-
-/** Maximum failures of one account, summed over all unknown addresses. */
-const OF_ACCOUNT = [
-  { name: 'failed_account', ttl: MINUTE, most: 10 },
-  { name: 'failed_account_hour', ttl: 60 * MINUTE, most: 60 },
-];
-
-const ACCOUNT_MESSAGE =
-  'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.';
+const ACCOUNT_PER_HOUR = 60;
+type FailureKind = keyof typeof FAILURES;
 
 /** Checked only after a failure or before a hash, so valid credentials never fail because of other callers. */
 @Injectable()
@@ -180,14 +163,14 @@ export class FailureLimits {
   constructor(private readonly storage: LimitStorage) {}
 
   blocked(kind: FailureKind, subject: string): Promise<AppError | undefined> {
-    return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
+    return this.firstBlock(kind, subject, (key, ttl, most, name) =>
       this.storage.peek(key, ttl, most, name),
     );
   }
 
   /** Over the limit, returns the error to throw, so that parallel guesses reveal no more than sequential guesses. */
   record(kind: FailureKind, subject: string): Promise<AppError | undefined> {
-    return this.firstBlock(kind, subject, ({ key, ttl, most, name }) =>
+    return this.firstBlock(kind, subject, (key, ttl, most, name) =>
       this.storage.increment(key, ttl, most, ttl, name),
     );
   }
@@ -195,19 +178,15 @@ export class FailureLimits {
   private async firstBlock(
     kind: FailureKind,
     subject: string,
-    ask: (limit: ReturnType<typeof limitsOf>[number]) => Promise<LimitRecord>,
+    ask: (...limit: Parameters<LimitStorage['peek']>) => Promise<LimitRecord>,
   ): Promise<AppError | undefined> {
-    const [message, limits] =
-      kind === 'account'
-        ? [ACCOUNT_MESSAGE, OF_ACCOUNT.map((limit) => ({ ...limit, key: subject }))]
-        : [
-            `Too many ${FAILURES[kind].what} from this address; try again later.`,
-            limitsOf(`failed_${kind}`, subject, FAILURES[kind].perMinute),
-          ];
-    for (const limit of limits) {
-      const { isBlocked, timeToExpire } = await ask(limit);
-      if (isBlocked) return limited(message, timeToExpire);
+    const { perMinute, message } = FAILURES[kind];
+    const isAccount = kind === 'account';
+    const key = isAccount ? subject : keyOf(subject);
+    let state = await ask(key, MINUTE, perMinute, `failed_${kind}`);
+    if (isAccount && !state.isBlocked) {
+      state = await ask(key, 60 * MINUTE, ACCOUNT_PER_HOUR, 'failed_account_hour');
     }
-    return undefined;
+    return state.isBlocked ? limited(message, state.timeToExpire) : undefined;
   }
 }

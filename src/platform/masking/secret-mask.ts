@@ -7,22 +7,15 @@ const LONGEST_CHARACTER = 9;
 const PERCENT =
   '%[0-7][\\da-f]|%[cd][\\da-f]%[89ab][\\da-f]|%e[\\da-f](?:%[89ab][\\da-f]){2}|%f[0-7](?:%[89ab][\\da-f]){3}';
 
-interface Encoding {
-  readonly pattern: RegExp;
-  readonly decode: (found: string) => string;
-}
+const urlDecoded = (found: string) => Buffer.from(found.replaceAll('%', ''), 'hex').toString();
+
+type Encoding = readonly [encoded: RegExp, decode: (found: string) => string];
 
 /** Each sender encodes other characters, so the mask decodes the text instead of encoding the secrets. */
 const ENCODINGS: readonly Encoding[] = [
-  { pattern: new RegExp(PERCENT, 'gi'), decode: decodedUrl },
-  {
-    pattern: new RegExp(`\\+|${PERCENT}`, 'gi'),
-    decode: (found) => (found === '+' ? ' ' : decodedUrl(found)),
-  },
-  {
-    pattern: /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g,
-    decode: (found) => JSON.parse(`"${found}"`) as string,
-  },
+  [new RegExp(`(${PERCENT})`, 'i'), urlDecoded],
+  [new RegExp(`(\\+|${PERCENT})`, 'i'), (found) => urlDecoded(found.replace('+', '20'))],
+  [/(\\(?:u[\da-fA-F]{4}|["\\/bfnrt]))/, (found) => JSON.parse(`"${found}"`) as string],
 ];
 
 interface Form {
@@ -52,8 +45,9 @@ export class SecretMask {
     const forms = (this.forms ??= allForms(this.secrets));
     const longest = Math.max(0, ...this.secrets.map((secret) => secret.length));
     const seen = text.slice(0, length + longest * LONGEST_CHARACTER);
-    const views = [{ text: seen }, ...ENCODINGS.map((encoding) => decoded(seen, encoding))];
-    const ranges = views.flatMap((view) => (view ? [...rangesOf(forms, view)] : []));
+    const encodings = ENCODINGS.filter(([encoded]) => encoded.test(seen));
+    const views = [{ text: seen }, ...encodings.map((encoding) => decoded(seen, encoding))];
+    const ranges = views.flatMap((view) => [...rangesOf(forms, view)]);
     let masked = '';
     let end = 0;
     for (const [from, to] of ranges.sort(([one], [other]) => one - other)) {
@@ -78,34 +72,19 @@ function* rangesOf(forms: readonly Form[], view: View): Generator<readonly [numb
   }
 }
 
-/** Returns `undefined` if the text has no encoded character. */
-function decoded(text: string, { pattern, decode }: Encoding): View | undefined {
+function decoded(text: string, [encoded, decode]: Encoding): View {
   const places: number[] = [];
   let plain = '';
   let from = 0;
-  const copyTo = (to: number) => {
-    plain += text.slice(from, to);
-    for (; from < to; from += 1) places.push(from);
-  };
-  for (const { 0: found, index } of text.matchAll(pattern)) {
-    copyTo(index);
-    const character = decode(found);
-    plain += character;
-    for (let unit = 0; unit < character.length; unit += 1) places.push(index);
-    from = index + found.length;
+  for (const [n, part] of text.split(encoded).entries()) {
+    const isEncoded = n % 2 === 1;
+    const shown = isEncoded ? decode(part) : part;
+    for (let at = 0; at < shown.length; at += 1) places.push(isEncoded ? from : from + at);
+    plain += shown;
+    from += part.length;
   }
-  if (from === 0) return undefined;
-  copyTo(text.length);
   places.push(text.length);
   return { text: plain, places };
-}
-
-function decodedUrl(found: string): string {
-  try {
-    return decodeURIComponent(found);
-  } catch {
-    return found;
-  }
 }
 
 /** Does not change the length of the text. */

@@ -7,7 +7,6 @@ import {
 } from '@willsoto/nestjs-prometheus';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
 import { routeOf, UNKNOWN_ADDRESSES } from '../http/known-routes.js';
 
 const REQUESTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -88,10 +87,6 @@ export function beginAtZero<Label extends string>(
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const labelOf = (method: string) => (METHODS.includes(method) ? method : 'other');
 
-const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(([status]) => status))]
-  .filter((status) => status >= 500)
-  .map(String);
-
 @Injectable()
 export class HttpMetrics {
   constructor(
@@ -125,7 +120,7 @@ export class HttpMetrics {
   }
 
   private begin(methods: readonly string[], route: string): void {
-    const status = SERVER_ERRORS;
+    const status = ['500', '503'];
     beginAtZero(this.requests, { method: methods.map(labelOf), route: [route], status });
   }
 }

@@ -77,16 +77,4 @@ describe('ScrapedGauges', () => {
     new ScrapedGauges().registerSeries(counter, () => Promise.reject(new Error('It is away.')));
     expect(await values()).toEqual([1]);
   });
-
-  it('releases a gauge when its app ends, unless another app has taken over the gauge', async () => {
-    const gauge = newGauge();
-    const [first, second] = [new ScrapedGauges(), new ScrapedGauges()];
-    first.register(nameOf(gauge), () => 1);
-    second.register(nameOf(gauge), () => 2);
-    first.onModuleDestroy();
-    expect(await shown(gauge)).toBe(2);
-    second.onModuleDestroy();
-    gauge.set(9);
-    expect(await shown(gauge)).toBe(9);
-  });
 });

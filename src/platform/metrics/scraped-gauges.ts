@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type Counter, type Gauge, register } from 'prom-client';
 import { within } from '../concurrency/within.js';
 
@@ -12,17 +12,15 @@ type LabelledValues = readonly (readonly [
   value: number,
 ])[];
 type Values = number | LabelledValues | undefined;
-type Read = () => Values | Promise<Values>;
 type Collecting = (Gauge | Counter) & { collect?: () => void | Promise<void> };
 
 /** Read at each scrape. A gauge that cannot be read in time is absent, because an old value would mislead. */
 @Injectable()
-export class ScrapedGauges implements OnModuleDestroy {
+export class ScrapedGauges {
   private readonly logger = new Logger(ScrapedGauges.name);
-  private readonly unregister: (() => void)[] = [];
 
   /** Must be called in `onModuleInit`. `name` is the name of a gauge in METRICS. */
-  register(name: string, read: Read): void {
+  register(name: string, read: () => Values | Promise<Values>): void {
     const gauge = register.getSingleMetric(name) as Gauge;
     this.beforeScrapes(gauge, async () => show(gauge, await this.inTime(read)));
   }
@@ -32,26 +30,22 @@ export class ScrapedGauges implements OnModuleDestroy {
     this.beforeScrapes(counter, () => this.inTime(begin));
   }
 
-  onModuleDestroy(): void {
-    for (const one of this.unregister.splice(0)) one();
-  }
-
   private beforeScrapes(metric: Collecting, work: () => Promise<void>): void {
-    let fresh: { readonly until: number; readonly done: Promise<void> } | undefined;
-    const collect = (): Promise<void> => {
+    let freshUntil = 0;
+    let done: Promise<void>;
+    metric.collect = (): Promise<void> => {
       const now = performance.now();
-      if (!fresh || fresh.until <= now) fresh = { until: now + FRESH_MS, done: work() };
-      return fresh.done;
+      if (freshUntil > now) return done;
+      freshUntil = now + FRESH_MS;
+      return (done = work());
     };
-    metric.collect = collect;
-    this.unregister.push(() => {
-      if (metric.collect === collect) delete metric.collect;
-    });
   }
 
   private async inTime<T>(read: () => T | Promise<T>): Promise<T | undefined> {
     try {
-      return await within(PATIENCE_MS, Promise.resolve().then(read), tooLate);
+      return await within(PATIENCE_MS, Promise.resolve().then(read), () => {
+        throw new Error('The read took too long.');
+      });
     } catch (error) {
       this.logger.debug({ err: error }, 'A metric could not be read for a scrape.');
       return undefined;
@@ -59,18 +53,10 @@ export class ScrapedGauges implements OnModuleDestroy {
   }
 }
 
-function show(gauge: Gauge, values: Values): void {
-  clear(gauge);
-  if (typeof values === 'number') gauge.set(values);
-  else for (const [labels, value] of values ?? []) gauge.set(labels, value);
-}
-
-/** Without labels, `reset` would show 0. With labels, `remove` would need the values of the labels. */
-function clear(gauge: Gauge & { readonly labelNames?: readonly string[] }): void {
+function show(gauge: Gauge & { readonly labelNames?: readonly string[] }, values: Values): void {
+  // Without labels, `reset` would show 0. With labels, `remove` would need the values of the labels.
   if (gauge.labelNames?.length) gauge.reset();
   else gauge.remove();
-}
-
-function tooLate(): never {
-  throw new Error('The read took too long.');
+  if (typeof values === 'number') gauge.set(values);
+  else for (const [labels, value] of values ?? []) gauge.set(labels, value);
 }

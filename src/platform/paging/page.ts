@@ -9,6 +9,7 @@ export interface Page<T> {
 /** Maximum page number. A page past the end of a list is not an error, and the offset still fits a bigint. */
 export const LAST_PAGE = 2_147_483_647;
 export const MOST_PER_PAGE = 100;
+export const USUAL_PER_PAGE = 20;
 
 export interface PageRequest {
   readonly page: number;
@@ -76,8 +77,8 @@ export class PageQueryDto implements PageRequest {
   @QueryInteger({ optional: true, min: 1, max: LAST_PAGE, default: 1 })
   readonly page: number = 1;
 
-  @QueryInteger({ optional: true, min: 1, max: MOST_PER_PAGE, default: 20 })
-  readonly per_page: number = 20;
+  @QueryInteger({ optional: true, min: 1, max: MOST_PER_PAGE, default: USUAL_PER_PAGE })
+  readonly per_page: number = USUAL_PER_PAGE;
 }
 
 interface SortOptions {

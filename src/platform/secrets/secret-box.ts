@@ -15,21 +15,13 @@ export interface NamedKey {
 
 /** Keys of one purpose. The first key encrypts new data. Existing data may need any of the keys. */
 export class KeyRing {
-  readonly #byId: ReadonlyMap<string, NamedKey>;
-
   constructor(
     readonly first: NamedKey,
-    all: readonly NamedKey[],
-  ) {
-    this.#byId = new Map(all.map((key) => [key.id, key]));
-  }
-
-  get older(): NamedKey[] {
-    return [...this.#byId.values()].filter(({ id }) => id !== this.first.id);
-  }
+    readonly older: readonly NamedKey[],
+  ) {}
 
   find(id: string): NamedKey | undefined {
-    return this.#byId.get(id);
+    return [this.first, ...this.older].find((one) => one.id === id);
   }
 }
 
@@ -54,11 +46,10 @@ export class SecretKeys {
   }
 
   derive(purpose: string): KeyRing {
-    const derived = this.#keys.map(({ id, key }) => ({
-      id,
-      key: createSecretKey(expand(key, `use:${purpose}`, KEY_BYTES)),
-    }));
-    return new KeyRing(derived[0]!, derived);
+    const [first, ...older] = this.#keys.map(({ id, key }) => {
+      return { id, key: createSecretKey(expand(key, `use:${purpose}`, KEY_BYTES)) };
+    });
+    return new KeyRing(first!, older);
   }
 }
 
@@ -74,10 +65,10 @@ export class UnreadableSecretError extends Error {
 }
 
 const CIPHER = 'aes-256-gcm';
-const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const SEALED = /^v1\.([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;
+/** At least 38 characters, which encode the nonce and the tag. */
+const SEALED = /^v1\.([0-9a-f]{16})\.([A-Za-z0-9_-]{38,})$/;
 
 /** Binds each value to a context, such as `connector:<id>`. A value cannot be opened in another context. */
 @Injectable()
@@ -93,27 +84,23 @@ export class SecretBox {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(Buffer.from(context));
-    const content = Buffer.concat([
-      nonce,
-      cipher.update(plain, 'utf8'),
-      cipher.final(),
-      cipher.getAuthTag(),
-    ]);
-    return `${VERSION}.${id}.${content.toString('base64url')}`;
+    const parts = [nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()];
+    return `v1.${id}.${Buffer.concat(parts).toString('base64url')}`;
   }
 
   open(sealed: string, context: string): string {
-    const { keyId, content } = parse(sealed);
+    const [, keyId, encoded] = SEALED.exec(sealed) ?? [];
+    if (keyId === undefined) throw new UnreadableSecretError();
     const named = this.keys.find(keyId);
     if (!named) {
       throw new Error(
         `A stored secret was sealed with the key ${keyId}, which SECRETS_KEY does not contain.`,
       );
     }
+    const content = Buffer.from(encoded!, 'base64url');
+    const nonce = content.subarray(0, NONCE_BYTES);
     try {
-      const decipher = createDecipheriv(CIPHER, named.key, content.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
+      const decipher = createDecipheriv(CIPHER, named.key, nonce, { authTagLength: TAG_BYTES });
       decipher.setAAD(Buffer.from(context));
       decipher.setAuthTag(content.subarray(-TAG_BYTES));
       const plain = decipher.update(content.subarray(NONCE_BYTES, -TAG_BYTES));
@@ -122,12 +109,4 @@ export class SecretBox {
       throw new UnreadableSecretError();
     }
   }
-}
-
-function parse(sealed: string): { keyId: string; content: Buffer } {
-  const [, keyId, encoded] = SEALED.exec(sealed) ?? [];
-  const content = Buffer.from(encoded ?? '', 'base64url');
-  if (keyId === undefined || content.length < NONCE_BYTES + TAG_BYTES)
-    throw new UnreadableSecretError();
-  return { keyId, content };
 }

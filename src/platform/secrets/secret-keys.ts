@@ -1,9 +1,19 @@
 // SQL: locks a table that may have no row yet, and changes columns of tables that other modules list.
-import { type KeyObject, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Column, type DataSource, Entity, type EntityManager, In, PrimaryColumn } from 'typeorm';
-import { readSecretKey } from '../config/setting-parsers.js';
+import {
+  Column,
+  type DataSource,
+  Entity,
+  type EntityManager,
+  In,
+  IsNull,
+  Not,
+  PrimaryColumn,
+} from 'typeorm';
+import { readValue } from '../config/load-settings.js';
+import { secretKeys } from '../config/setting-parsers.js';
 import type { Settings } from '../config/settings.js';
 import type { Tx } from '../database/transactions.js';
 import { syncFolder } from '../files.js';
@@ -38,33 +48,21 @@ export function loadSecretKeys(settings: KeySettings): SecretKeys {
   writeFileSync(`${source}.new`, `${key}\n`, { mode: 0o600, flush: true });
   renameSync(`${source}.new`, source);
   syncFolder(dirname(source));
-  return new SecretKeys([readSecretKey(key)]);
+  return new SecretKeys(secretKeys.read(key));
 }
-
-const OTHERS = 0o077;
 
 /** Reads the key file, which has the format of SECRETS_KEY. To rotate keys, add a new key at its beginning. */
 function readKeyFile(path: string): SecretKeys | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return undefined;
-  if ((stats.mode & OTHERS) !== 0) {
+  if ((stats.mode & 0o077) !== 0) {
     throw new Error(
       `${path} is readable by other users. Run chmod 600 on it, and replace its keys.`,
     );
   }
-  const parts = readFileSync(path, 'utf8')
-    .split(/[\s,]+/)
-    .filter((part) => part !== '');
-  if (parts.length === 0) {
-    throw new Error(`${path} is empty. Restore the key from a backup.`);
-  }
-  let keys: KeyObject[];
-  try {
-    keys = parts.map(readSecretKey);
-  } catch (error) {
-    throw new Error(`${path} ${(error as Error).message}.`, { cause: error });
-  }
-  return new SecretKeys(keys);
+  const text = readFileSync(path, 'utf8').trim().replace(/\s+/g, ',');
+  if (text === '') throw new Error(`${path} is empty. Restore the key from a backup.`);
+  return new SecretKeys(readValue(path, text, secretKeys));
 }
 
 @Entity('secret_keys')
@@ -79,18 +77,12 @@ export class SecretKeyEntity {
   readonly retired_at: Date | null;
 }
 
-/** Returns all keys that the database has ever used, oldest first, including retired keys. */
-async function listKeys(manager: EntityManager): Promise<SecretKeyEntity[]> {
-  const order = { known_since: 'ASC', id: 'ASC' } as const;
-  return await manager.find(SecretKeyEntity, { order });
-}
-
+/** Returns the keys that the database needs, oldest first. */
 export async function neededKeys(manager: EntityManager): Promise<string[]> {
-  return idsOfNeeded(await listKeys(manager));
+  const order = { known_since: 'ASC', id: 'ASC' } as const;
+  const keys = await manager.find(SecretKeyEntity, { where: { retired_at: IsNull() }, order });
+  return keys.map(({ id }) => id);
 }
-
-const idsOfNeeded = (known: readonly SecretKeyEntity[]) =>
-  known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
 
 export async function addKeys(tx: Tx, ids: readonly string[]): Promise<void> {
   const values = ids.map((id) => ({ id }));
@@ -107,13 +99,12 @@ export async function retireKeys(tx: Tx, ids: readonly string[]): Promise<void> 
 export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretKeys> {
   // Lets processes that start together wait for each other, so that all of them use the first key of a new database.
   await tx.query('lock table secret_keys in exclusive mode');
-  const known = await listKeys(tx);
   const given = givenSecretKeys(settings);
-  requireKeys(idsOfNeeded(known), given);
+  requireKeys(await neededKeys(tx), given);
   const keys = given.keys ?? loadSecretKeys(settings);
   const first = keys.ids[0]!;
   // A retired key must not encrypt new data, because the database would then need it again.
-  if (known.some(({ id, retired_at }) => retired_at && id === first)) {
+  if (await tx.existsBy(SecretKeyEntity, { id: first, retired_at: Not(IsNull()) })) {
     throw new Error(
       `${given.source} begins with the retired key ${first}. Put the newer key first.`,
     );

@@ -13,18 +13,12 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-  type SpanExporter,
-} from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { version } from '../config/process.js';
 import { newId } from '../ids.js';
-import { type Attributes, type Span, traceWith, type Work } from './tracing.js';
+import { type Span, traceWith, type Work } from './tracing.js';
 import { parseTraceParent, type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { visibleStart } from '../text.js';
 
@@ -36,11 +30,9 @@ const LONGEST_TEXT = 4_096;
 
 export function startTracing(
   endpoint: string,
-  sampledShare: number,
   log: Pick<Logger, 'info' | 'warn'>,
 ): () => Promise<void> {
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
-  const share = new TraceIdRatioBasedSampler(sampledShare);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
       'service.name': NAME,
@@ -49,8 +41,6 @@ export function startTracing(
     }).merge(
       detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
     ),
-    // A caller can exclude its trace from the sample, but cannot raise the sampled share.
-    sampler: new ParentBasedSampler({ root: share, remoteParentSampled: share }),
     spanLimits: { attributeValueLengthLimit: LONGEST_TEXT },
     spanProcessors: [
       new BatchSpanProcessor({
@@ -68,7 +58,7 @@ export function startTracing(
       links: links.flatMap((link) => spanContextOf(link) ?? []).map((context) => ({ context })),
     };
     const context = above ? trace.setSpanContext(ROOT_CONTEXT, above) : ROOT_CONTEXT;
-    return new TelemetrySpan(tracer.startSpan(name, options, context));
+    return spanOf(tracer.startSpan(name, options, context));
   });
   return async () => {
     traceWith(undefined);
@@ -78,37 +68,27 @@ export function startTracing(
   };
 }
 
-class TelemetrySpan implements Span {
-  isOver = false;
-
-  constructor(private readonly span: OtelSpan) {}
-
-  get traceId(): string {
-    return this.span.spanContext().traceId;
-  }
-
-  get traceparent(): string {
-    const { traceId, spanId, traceFlags } = this.span.spanContext();
-    return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
-  }
-
-  rename(name: string): void {
-    this.span.updateName(name);
-  }
-
-  note(attributes: Attributes): void {
-    this.span.setAttributes(attributes);
-  }
-
-  end(failure?: string): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    if (failure !== undefined) {
-      this.span.setAttributes({ 'error.type': failure });
-      this.span.setStatus({ code: SpanStatusCode.ERROR });
-    }
-    this.span.end();
-  }
+function spanOf(span: OtelSpan): Span {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  let isOver = false;
+  return {
+    traceId,
+    traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
+    get isOver() {
+      return isOver;
+    },
+    rename: (name) => void span.updateName(name),
+    note: (attributes) => void span.setAttributes(attributes),
+    end(failure) {
+      if (isOver) return;
+      isOver = true;
+      if (failure !== undefined) {
+        span.setAttribute('error.type', failure);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end();
+    },
+  };
 }
 
 function spanContextOf(traceparent: string | undefined): SpanContext | undefined {

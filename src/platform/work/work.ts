@@ -10,7 +10,6 @@ import { Settings } from '../config/settings.js';
 import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, Transactions, type Tx } from '../database/transactions.js';
 import { presentSpan } from '../tracing/tracing.js';
-
 import { AgainOutcome, DEFAULTS, type DefinedKind, type Kind, type NewWork } from './kind.js';
 import { WorkWorker } from './work-worker.js';
 import { IS_CLAIMED, NORMAL, type Removed, WorkRepository } from './work.repository.js';

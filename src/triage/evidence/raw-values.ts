@@ -44,14 +44,14 @@ export function* rawValuesInPieces(root: unknown, limits = LIMITS): Generator<vo
       if (place % VALUES_OF_A_PIECE === 0) yield;
       if (isScalar(value)) values.push({ ...at, value });
       if (typeof value !== 'object' || value === null) continue;
-      const steps = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+      const members = Object.entries(value);
       const most = depth < limits.levels ? Math.min(limits.items, limits.values - seen) : 0;
-      if (steps.length > most) cut.add(at.pointer);
-      for (const step of steps.slice(0, Math.max(0, most))) {
+      if (members.length > most) cut.add(at.pointer);
+      for (const [step, member] of members.slice(0, Math.max(0, most))) {
         seen += 1;
         const pointer = pointerTo(at.pointer, step);
         if (pointer.length > LONGEST_POINTER) cut.add(at.pointer);
-        else below.push({ pointer, value: memberOf(value, step), ...namesOf(value, step, at) });
+        else below.push({ pointer, value: member, ...namesOf(value, step, at) });
       }
     }
     level = below;
@@ -71,19 +71,15 @@ export function isScalar(value: unknown): value is RawValue['value'] {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function memberOf(value: object, step: string | number): unknown {
-  return (value as Record<string | number, unknown>)[step];
-}
-
 function namesOf(
-  value: object,
-  step: string | number,
+  parent: object,
+  step: string,
   { pointer, name, owner, path }: Omit<RawValue, 'value'>,
 ) {
-  if (typeof step === 'number') return { name, owner, path, list: pointer };
-  const beside = NAMED_BESIDE.get(step)?.find((key) => Object.hasOwn(value, key));
-  const given = beside === undefined ? step : memberOf(value, beside);
-  const own = isDecodedJson(step, value) ? 'decoded' : plainPath(step);
+  if (Array.isArray(parent)) return { name, owner, path, list: pointer };
+  const beside = NAMED_BESIDE.get(step)?.find((key) => Object.hasOwn(parent, key));
+  const given: unknown = beside && parent[beside as keyof typeof parent];
+  const own = isDecodedJson(step, parent) ? 'decoded' : plainPath(step);
   return {
     name: plainName(typeof given === 'string' ? given : step),
     owner: name,

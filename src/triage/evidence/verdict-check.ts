@@ -1,4 +1,4 @@
-import { type ActionTypeName, isActionType } from '../../action-catalogue/action-types.js';
+import { isActionType } from '../../action-catalogue/action-types.js';
 import { defang, refang } from '../../incidents/defang.js';
 import type { Evidence, Indicator } from '../../incidents/incident.js';
 import { resolvePointer } from '../../platform/json-pointer.js';
@@ -10,43 +10,39 @@ import { LONGEST_SHOWN, visibleText, withoutHidden } from './visible-text.js';
 /** Data that the model saw: `raw_data` and `fields` of the incident, and each tool response by the id of its call. */
 export type Sources = ReadonlyMap<string, unknown>;
 
-export interface CheckedVerdict {
-  readonly verdict: RunVerdict;
-  readonly recommended_actions: readonly ActionTypeName[];
-  readonly notes: readonly string[];
-}
-
 const MOST_ITEMS = 50;
 const MOST_ACTIONS = 10;
 const TECHNIQUE = /^T\d{4}(?:\.\d{3})?$/;
 const LONGEST_REASONING = 4_000;
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
 const MOST_BYTES = 64 * 1024;
-const UNPROVEN = "The model's evidence could not be found in the data.";
-const WHY_LOST = 'It is not in the data, or was given twice.';
 
 /** Keeps only evidence and indicators from the sources, existing actions and technique ids. Limits the size. */
-export function checkedVerdict(proposed: ProposedVerdict, sources: Sources): CheckedVerdict {
-  const { classification, confidence } = proposed;
+export function checkedVerdict(proposed: ProposedVerdict, sources: Sources) {
+  const { classification, confidence, category } = proposed;
   const evidence = foundEvidence(proposed.evidence, sources);
-  const needsEvidence = classification === 'malicious' || classification === 'benign';
-  const isUnproven = needsEvidence && evidence.length === 0;
   const lost = proposed.evidence.length - evidence.length;
-  const notes = lost > 0 ? [`Evidence that was left out: ${lost}. ${WHY_LOST}`] : [];
+  const verdict: RunVerdict = {
+    ...{ classification, confidence: Math.min(1, Math.max(0, confidence)) },
+    category: CATEGORY.test(category) ? category : 'unknown',
+    reasoning: readable(proposed.reasoning),
+    indicators: upTo(MOST_BYTES, foundIndicators(proposed.indicators, sources)),
+    mitre_techniques: distinct(proposed.mitre_techniques.filter((id) => TECHNIQUE.test(id))),
+    evidence: upTo(MOST_BYTES, evidence),
+  };
+  if (evidence.length === 0 && (classification === 'malicious' || classification === 'benign')) {
+    return {
+      verdict: { ...verdict, classification: 'inconclusive' as const, confidence: 0 },
+      recommended_actions: [],
+      notes: ["The model's evidence could not be found in the data."],
+    };
+  }
+  const actions = distinct(proposed.recommended_actions.filter(isActionType));
+  const note = `Evidence that was left out: ${lost}. It is not in the data, or was given twice.`;
   return {
-    verdict: {
-      classification: isUnproven ? 'inconclusive' : classification,
-      confidence: isUnproven ? 0 : Math.min(1, Math.max(0, confidence)),
-      category: CATEGORY.test(proposed.category) ? proposed.category : 'unknown',
-      reasoning: readable(proposed.reasoning),
-      indicators: upTo(MOST_BYTES, foundIndicators(proposed.indicators, sources)),
-      mitre_techniques: distinct(proposed.mitre_techniques.filter((id) => TECHNIQUE.test(id))),
-      evidence: upTo(MOST_BYTES, evidence),
-    },
-    recommended_actions: isUnproven
-      ? []
-      : distinct(proposed.recommended_actions.filter(isActionType)).slice(0, MOST_ACTIONS),
-    notes: isUnproven ? [UNPROVEN] : notes,
+    verdict,
+    recommended_actions: actions.slice(0, MOST_ACTIONS),
+    notes: lost > 0 ? [note] : [],
   };
 }
 

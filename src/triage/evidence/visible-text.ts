@@ -28,10 +28,8 @@ const UNSAFE = /[<\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}
 
 function mark(run: string): string {
   const points = [...run];
-  const names = [...new Set(points)].slice(0, MOST_NAMED).map(codePoint);
+  const names = [...new Set(points)].slice(0, MOST_NAMED).map((character) => {
+    return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  });
   return `⟦${names.join(' ')}${points.length > 1 ? `×${points.length}` : ''}⟧`;
-}
-
-function codePoint(character: string): string {
-  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -1,13 +1,16 @@
 import type { Incident } from '../../incidents/incident.js';
+import { AppError } from '../../platform/errors/app-error.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ExtractedIndicator } from '../evidence/indicators.js';
 import type {
+  ProviderName,
   TriagePointDto as ScoredPoint,
   TriageToolCallDto as ToolCall,
   TriageVerdictDto as RunVerdict,
-} from '../triage.dto.js';
+  UnavailableReason,
+} from '../triage-run.js';
 
-export type { RunVerdict, ScoredPoint, ToolCall };
+export type { RunVerdict, ScoredPoint, ToolCall, UnavailableReason };
 
 export const NO_TOKENS = { input: 0, output: 0, cached_input: 0 };
 /** `input` includes the tokens that the provider wrote to its cache or read from its cache. */
@@ -35,33 +38,24 @@ export class TokenMeter {
   }
 }
 
-export const UNAVAILABLE_REASONS = [
-  'not_configured',
-  'authentication',
-  'unreachable',
-  'timeout',
-  'rate_limited',
-  'overloaded',
-  'provider_error',
-  'refused',
-  'truncated',
-  'invalid_answer',
-  'token_budget',
-] as const;
-export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
-
 /** When the same question can succeed. `time`: later. `operator`: after a setting or an account is corrected. */
 export type Remedy = 'time' | 'operator' | 'nothing';
 
-export class ModelUnavailableError extends Error {
+/** Also the response to a waiting request. */
+export class ModelUnavailableError extends AppError {
+  readonly retryAfterMs: number | undefined;
+
   constructor(
     readonly reason: UnavailableReason,
     message: string,
     readonly remedy: Remedy,
-    readonly extras: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+    { retryAfterMs, cause }: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
   ) {
-    super(message, { cause: extras.cause });
-    this.name = new.target.name;
+    const seconds = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1_000));
+    const headers = { 'retry-after': String(seconds) };
+    const extras = { details: { reason }, cause, ...(retryAfterMs !== undefined && { headers }) };
+    super('ai_unavailable', message, extras);
+    this.retryAfterMs = retryAfterMs;
   }
 
   get why() {
@@ -131,9 +125,6 @@ export interface Judging {
   readonly signal: AbortSignal;
   readonly meter: TokenMeter;
 }
-
-export const PROVIDERS = ['anthropic', 'rules', 'none'] as const;
-export type ProviderName = (typeof PROVIDERS)[number];
 
 /** Provider of verdicts, as configured. There is no fallback to another provider. */
 export abstract class TriageModel {

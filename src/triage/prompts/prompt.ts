@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { CLASSIFICATIONS } from '../../incidents/incident.js';
 import { shownStart } from '../../platform/text.js';
@@ -14,7 +14,7 @@ import {
   type TriageTool,
 } from '../model/triage-model.port.js';
 
-/** General instructions for the model, the same for every incident. Must never contain text from outside. */
+/** The same for all incidents, so that the provider can cache it. Must never contain text from outside. */
 export const SYSTEM_PROMPT = `You help the analysts of a security operations team. For one reported incident you weigh what the data shows and give a verdict that people read. You decide nothing: nothing that you write starts, stops or approves anything, and no parameter of any action is taken from it.
 
 How the question comes
@@ -32,6 +32,16 @@ How to judge
 - inconclusive: too little is known. This is a good answer when it is true.
 Weigh what speaks for and against. Say how sure you are with a confidence between 0 and 1 that would be right that often; few incidents deserve more than 0.95. Use one short word in small letters and underscores as the category, such as phishing, spear_phishing, bec, malware_delivery, spam, malware, ransomware, cryptominer, rat, pup, brute_force, credential_stuffing, impossible_travel, account_takeover, legitimate or unknown.
 
+What to look at
+- Any event: who did what, from where, to what, when, and which product says so. Tell what a product measured from what it or somebody else concluded. Ask whether the activity succeeded and goes on, and compare it with what the data shows as usual for that user, machine or time. If the type of the incident does not fit the data, judge the data.
+- Mail: compare who the mail says it is from with SPF, DKIM, DMARC, the sender of the envelope, and where a reply would go. A pass proves only which domain sent the mail; a look-alike or newly registered domain passes its own checks. Look at where links really lead, at pages that ask for a password, and at attachments that run code or hide their kind: archives with a password, disk images, HTML, documents with macros, double endings.
+- Fraud by mail often has neither link nor attachment: a request for payment, changed bank details, gift cards, pay slips or secrecy, in the name of a person with authority, from a look-alike address, or as an answer in a thread that was taken over. Advertising without deceit is spam. Ordinary mail is reported, too: known senders with aligned authentication, usual content and links to their own domain speak for it. Simulations of phishing exist; only a header or look-up of the platform that sends them proves one.
+- Malware: begin with what the sensor measured: how certain the detection is, whether the file ran or was only found, whether it was blocked or is still there. Follow the chain of processes: office, browser or mail programs that start a script interpreter, system tools that download, decode or run something, unusual parents and folders, encoded command lines. Look for what stays and spreads: tasks, services, run keys, stolen credentials, connections to other machines. Many files changed in short time, notes that demand payment, and deleted shadow copies and backups show ransomware.
+- A signature counts only where the sensor checked it, and a known name of a file proves nothing: compare path, hash and signer. Tools of administrators, installers, updates and security tests raise the same alarms; they are benign only if the data shows who ran them and that this is their work. Unwanted but harmless programs are pup.
+- Sign-ins: ask first whether a sign-in succeeded, and by which means: password only, a second factor that was passed, a token, an old protocol that knows no second factor. Many accounts with few tries each point to spraying, one account with many tries to guessing, many accounts with right passwords to stolen lists. Failures alone are an attempt. Many prompts of a second factor and then one that is accepted are fatigue. A session that goes on from another place without a new sign-in is a stolen token.
+- Travel that is too fast counts little when one of the places is a VPN, a proxy, a mobile network or a cloud. A known device, a known network and a passed second factor speak for the user. New rules in the mailbox, new factors or devices, consent to applications, changed roles and mass downloads after a strange sign-in show a taken-over account.
+- Data that left: how much, of what kind, to whom, and whether that way is a usual one. Breaches of a rule: which rule, and whether there is more than a mistake.
+
 Evidence of the verdict
 Support the verdict by evidence. Each piece names its source ("raw_data", "fields", or the id of a look-up), the pointer exactly as it is shown, and the value exactly as it is shown. Code compares them: a piece that differs is dropped, and a verdict of malicious or benign without any piece that holds becomes inconclusive. Choose short fields that carry the verdict. A value that was cut cannot be quoted.
 
@@ -42,7 +52,7 @@ The rest of the answer
 - recommended_actions: what an analyst should consider next, the most useful first. They are only names; people decide on them.
 Answer with the JSON object of the given schema and nothing else.`;
 
-/** All other texts for a model, except the guidance. The hash of the prompts includes them. */
+/** All other texts for a model. */
 export const WORDS = {
   guidance: "Guidance of this site's own people for incidents such as this one:",
   tools: 'Before you answer you may look things up:',
@@ -60,86 +70,30 @@ export const WORDS = {
     'That was no JSON of the schema. Give the verdict once more, as JSON of the schema and nothing else.',
 } as const;
 
-export const GENERIC_GUIDANCE = `Guidance for incidents of other kinds
-- Say first what the data is about: who did what, from where, to what, when, and which product says so.
-- Tell what a product measured from what it or somebody else concluded, and both from what the suspected party wrote.
-- Ask whether the activity succeeded, whether it goes on, and which account or machine has to be looked at.
-- Compare with what is usual for that user, machine or time as far as the data shows it.
-- For data that left: how much, of what kind, to whom, and whether that way is a usual one. For breaches of a rule: which rule, and whether there is more than a mistake.
-- Where the kind of incident does not fit the data, judge the data.`;
+/** Attackers do not know the nonce, so their text cannot end the marks. */
+export const fenced = (name: string, nonce: string, content: string) =>
+  `<${name}-${nonce}>\n${content}\n</${name}-${nonce}>`;
 
-export const MALWARE_GUIDANCE = `Guidance for malware on an endpoint
-- Begin with what the sensor measured: the detection and how certain it is, whether the file ran or was only found, whether it was blocked, quarantined or is still there.
-- Follow the chain of processes: an office program, a browser or a mail program that starts a script interpreter; system tools that are used to download, decode or run something; unusual parents, folders of users or temporary files, encoded command lines.
-- Ransomware shows itself by many files changed in short time, new endings, notes that demand payment, deleted shadow copies and backups, stopped services.
-- Look for what stays and spreads: tasks, services, run keys, stolen credentials, connections to other machines or to rare addresses.
-- A signature counts only where the sensor checked it. A known name of a file proves nothing: compare path, hash and signer.
-- Tools of administrators, installers, updates, developer tools and security tests raise the same alarms. They are benign only if the data shows who ran them and that this is their work. Unwanted but harmless programs are pup.`;
+type Tool = Pick<TriageTool, 'name' | 'description'>;
 
-export const PHISHING_GUIDANCE = `Guidance for reported mail
-- Compare who the mail says it is from with what was authenticated: SPF, DKIM, DMARC, the sender of the envelope, and where a reply would go. A pass proves only which domain sent the mail, not that this domain is honest; a look-alike or newly registered domain passes its own checks.
-- Look at where links really lead, also behind rewritten and shortened ones, and whether the shown text names another place. Look for pages that ask for a password, and for attachments that run code or hide their kind: archives with a password, disk images, HTML, documents with macros, double endings.
-- Business e-mail compromise often has neither link nor attachment: a request for payment, changed bank details, gift cards, pay slips or secrecy, in the name of a person with authority, from a foreign or look-alike address, or as an answer in a thread that was taken over.
-- Mass advertising without deceit is spam. Its sender is usually authenticated and aligned, and names a way to unsubscribe.
-- Simulations of phishing exist. That a mail claims to be one proves nothing; a header or look-up of the platform that sends them does.
-- Ordinary mail is reported, too. Known senders with aligned authentication, usual content and links to their own domain speak for it.`;
-
-export const SUSPICIOUS_LOGIN_GUIDANCE = `Guidance for sign-ins
-- Ask first whether a sign-in succeeded, and by which means: password only, a second factor that was passed, a token, an old protocol that knows no second factor.
-- Many accounts with few tries each point to spraying; one account with many tries to guessing; many accounts with right passwords to stolen lists. Failures alone are an attempt, and a success after them is the point.
-- Many prompts of a second factor, and then one that is accepted, is fatigue. A session that goes on from another place without a new sign-in is a stolen token.
-- Travel that is too fast counts little when one of the places is a VPN, a proxy, a mobile network or a cloud. Places of addresses are often wrong. Known device, known network and passed second factor speak for the user.
-- Look at what came after: new rules in the mailbox, new factors or devices, consent to applications, changed roles, mass downloads. These turn a strange sign-in into a taken-over account.
-- Service accounts and scanners make regular noise; their regularity, origin and rights must be in the data to call it benign.`;
-
-const GUIDANCE: ReadonlyMap<string, string> = new Map([
-  ['phishing', PHISHING_GUIDANCE],
-  ['bec', PHISHING_GUIDANCE],
-  ['spam', PHISHING_GUIDANCE],
-  ['malware', MALWARE_GUIDANCE],
-  ['ransomware', MALWARE_GUIDANCE],
-  ['suspicious_login', SUSPICIOUS_LOGIN_GUIDANCE],
-  ['account_takeover', SUSPICIOUS_LOGIN_GUIDANCE],
-]);
-
-export interface Prompt {
-  /** The same for all incidents of a type, so that the provider can cache it. Contains no text from outside. */
-  readonly system: string;
-  readonly user: string;
-  /** SHA-256 in hex of everything except the incident: our texts, the tools, and the guidance of a playbook. */
-  readonly prompt_hash: string;
-}
-
-export interface PromptOptions {
-  /** Random word for each question. Attackers do not know it, so their text cannot contain it. */
-  readonly nonce: string;
-  readonly tools: readonly Pick<TriageTool, 'name' | 'description'>[];
-}
-
-/** Builds the prompt. Text from outside is only in the turn of the user, between marks with the nonce. */
-export function promptFor(given: TriageCase, { nonce, tools }: PromptOptions): Prompt {
+/** Text from outside is between marks. `prompt_hash` depends on everything except the incident. */
+export function promptFor(
+  given: TriageCase,
+  { nonce, tools }: { readonly nonce: string; readonly tools: readonly Tool[] },
+) {
   const guidance = given.guidance?.trim() ?? '';
   const names = tools.map(({ name }) => name).join(', ');
-  const fenced = (name: string, content: string) =>
-    `<${name}-${nonce}>\n${content}\n</${name}-${nonce}>`;
   const user = [
     `Incident ${given.incident_number}, reported at ${given.created_at.toISOString()}.`,
-    ...(guidance === '' ? [] : [WORDS.guidance, fenced('guidance', visibleText(guidance))]),
+    ...(guidance === '' ? [] : [WORDS.guidance, fenced('guidance', nonce, visibleText(guidance))]),
     names === '' ? WORDS.noTools : `${WORDS.tools} ${names}.`,
     WORDS.evidence,
-    fenced('evidence', shownEvidence(given)),
+    fenced('evidence', nonce, shownEvidence(given)),
     WORDS.end,
   ].join('\n\n');
-  const system = `${SYSTEM_PROMPT}\n\n${GUIDANCE.get(given.incident_type) ?? GENERIC_GUIDANCE}`;
-  return { system, user, prompt_hash: hashOf(guidance, tools) };
-}
-
-/** Returns the same hash for incidents of all types, so that the verdicts on them are comparable. */
-function hashOf(guidance: string, tools: PromptOptions['tools']): string {
   const offered = tools.map(({ name, description }) => [name, description, QUESTION_SCHEMA]);
-  const guidances = [...GUIDANCE, GENERIC_GUIDANCE];
-  const told = [SYSTEM_PROMPT, guidances, WORDS, VERDICT_SCHEMA, guidance, offered];
-  return createHash('sha256').update(JSON.stringify(told)).digest('hex');
+  const told = [SYSTEM_PROMPT, WORDS, VERDICT_SCHEMA, guidance, offered];
+  return { user, prompt_hash: hash('sha256', JSON.stringify(told)) };
 }
 
 const MOST_BYTES = 64 * 1024;
@@ -206,19 +160,15 @@ const list = (items: object) => ({ type: 'array', items });
 
 const VERDICT_PROPERTIES = {
   classification: { type: 'string', enum: [...CLASSIFICATIONS] },
-  confidence: { type: 'number', description: 'Between 0 and 1.' },
-  category: { ...TEXT, description: 'One word of small letters, digits and underscores.' },
-  reasoning: { ...TEXT, description: 'A few plain sentences, at most 4000 characters.' },
+  confidence: { type: 'number' },
+  category: TEXT,
+  reasoning: TEXT,
   indicators: list(object({ type: { type: 'string', enum: [...INDICATOR_TYPES] }, value: TEXT })),
-  mitre_techniques: list({ ...TEXT, description: 'An id such as T1566.001.' }),
+  mitre_techniques: list(TEXT),
   evidence: list(
     object({
-      source: { ...TEXT, description: 'raw_data, fields, or the id of a look-up.' },
-      pointer: { ...TEXT, description: 'A JSON pointer, exactly as it is shown.' },
-      value: {
-        anyOf: [TEXT, { type: 'number' }, { type: 'boolean' }],
-        description: 'What is shown there, exactly.',
-      },
+      ...{ source: TEXT, pointer: TEXT },
+      value: { anyOf: [TEXT, { type: 'number' }, { type: 'boolean' }] },
     }),
   ),
   recommended_actions: list({ type: 'string', enum: [...ACTION_TYPES] }),

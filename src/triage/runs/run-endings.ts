@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { isPerson, SYSTEM } from '../../actions/action.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { incidentEvent, type IncidentEventPayload } from '../../incidents/change-records.js';
 import { defang } from '../../incidents/defang.js';
@@ -18,24 +19,18 @@ import { type RunChange, TRIAGE, TriageRunsRepository } from '../triage-runs.rep
 import {
   failureOf,
   isVerdictOutdated,
-  noPersonAsked,
   type NotApplied,
   type RunError,
-  RunOver,
-  SYSTEM,
-  TRIAGE_EVENTS,
   type TriageRun,
   type TriageRunEntity,
   whyNotApplied,
 } from '../triage-run.js';
 import { ProviderState } from './provider-state.js';
-import type { Found } from './triage-judging.js';
+import type { RunResult } from './triage-judging.js';
 
-/** Result of an attempt: either `found` or `error`. If `isWaiting` is true, the run gets another attempt. */
-export interface Outcome {
+/** Result of an attempt. If `isWaiting` is true, the run gets another attempt. */
+export interface Outcome extends RunResult {
   readonly run: TriageRun;
-  readonly found?: Found;
-  readonly error?: RunError;
   readonly isWaiting?: boolean;
   readonly unavailable?: ModelUnavailableError;
   readonly notes?: readonly string[];
@@ -98,7 +93,12 @@ export class RunEndings implements OnModuleInit {
         continue;
       }
       const isProposed = run.not_applied !== null && isVerdictOutdated(incident, found.reportedAt);
-      await this.record(tx, 'completed', run, detailsOf(run), completionInWords(run, isProposed));
+      const { verdict, recommended_actions, provider, model, prompt_hash } = run;
+      const details = {
+        ...{ classification: verdict?.classification, recommended_actions, provider, model },
+        ...{ prompt_hash, not_applied: run.not_applied ?? undefined },
+      };
+      await this.record(tx, 'completed', run, details, completionInWords(run, isProposed));
       if (!run.not_applied || isProposed) applied.push(changeOf(incident, run, isProposed));
     }
     await this.changes.changeAll(tx, applied);
@@ -114,7 +114,7 @@ export class RunEndings implements OnModuleInit {
 
   /** Returns why a run ended. An unexpected error appears only in the log. */
   errorOf(error: unknown, { id }: Pick<TriageRun, 'id'>): RunError {
-    if (error instanceof RunOver || error instanceof ModelUnavailableError) return error.why;
+    if (error instanceof ModelUnavailableError) return error.why;
     this.log.error({ err: error, triage: id }, 'A triage run ended in an error.');
     return failureOf('internal_error');
   }
@@ -134,8 +134,12 @@ export class RunEndings implements OnModuleInit {
   /** @param isAwaited true if a request waits for the run; the timeline then shows only the end */
   async requested(tx: Tx, runs: readonly TriageRun[], isAwaited = false): Promise<void> {
     for (const run of runs) {
-      const details = { force: run.force, playbook: run.playbook ?? undefined };
-      await this.record(tx, 'requested', run, details, isAwaited ? undefined : requestInWords(run));
+      const { force, playbook } = run;
+      const guided = playbook ? `, with the playbook ${JSON.stringify(shownName(playbook))}` : '';
+      const replacing = force ? ', to replace any earlier verdict' : '';
+      const summary = `Triage was requested${guided}${replacing}.`;
+      const details = { force, playbook: playbook ?? undefined };
+      await this.record(tx, 'requested', run, details, isAwaited ? undefined : summary);
     }
   }
 
@@ -152,15 +156,15 @@ export class RunEndings implements OnModuleInit {
     await this.record(tx, 'failed', run, { reason, message }, incident && summary);
     if (!incident || !isNeeded) return;
     const failure = { triage_id: run.id, reason, message };
-    await this.events.record(tx, incidentEvent(TRIAGE_EVENTS.failed, incident, failure));
-    if (!noPersonAsked(run) || reason === 'discarded') return;
+    await this.events.record(tx, incidentEvent('triage.failed', incident, failure));
+    if (isPerson(run.requested_by) || reason === 'discarded') return;
     const line = `${incident.incident_number} is not triaged: ${reason}. A person must judge it.`;
     afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
   }
 
   private async record(
     tx: Tx,
-    event: keyof typeof TRIAGE_EVENTS,
+    event: 'requested' | 'completed' | 'failed',
     { id, incident_id, requested_by }: TriageRun,
     more: Readonly<Record<string, unknown>>,
     summary: string | undefined,
@@ -168,17 +172,12 @@ export class RunEndings implements OnModuleInit {
     const subject = { type: 'triage', id };
     const actor = event === 'requested' ? requested_by : SYSTEM;
     const details = { incident_id, ...more };
-    await this.audit.record(tx, { actor, action: TRIAGE_EVENTS[event], subject, details });
+    await this.audit.record(tx, { actor, action: `triage.${event}`, subject, details });
     if (summary === undefined) return;
     const told = { subject, event: `triage_${event}`, summary };
     await this.timeline.add(tx, { incidentId: incident_id, actor: requested_by, ...told });
   }
 }
-
-const detailsOf = ({ verdict, recommended_actions, provider, model, ...run }: TriageRun) => ({
-  ...{ classification: verdict?.classification, recommended_actions, provider, model },
-  ...{ prompt_hash: run.prompt_hash, not_applied: run.not_applied ?? undefined },
-});
 
 function changeBy(outcome: Outcome, incident: Incident | undefined): RunChange {
   const { run, found, isWaiting, notes = [], columns, tokens } = outcome;
@@ -226,12 +225,6 @@ const NOT_APPLIED: Readonly<Record<NotApplied, string>> = {
 
 const PROPOSED =
   'A person gave the verdict of the incident before this report. That verdict stays, with this verdict beside it as proposed.';
-
-function requestInWords({ playbook, force }: TriageRun): string {
-  const guided =
-    playbook === null ? '' : `, with the playbook ${JSON.stringify(shownName(playbook))}`;
-  return `Triage was requested${guided}${force ? ', to replace any earlier verdict' : ''}.`;
-}
 
 /** Defangs addresses, because attackers may have written them. */
 function completionInWords(run: TriageRun, isProposed: boolean): string {

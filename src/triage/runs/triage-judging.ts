@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { parameterErrors } from '../../action-catalogue/parameters.js';
+import { isPerson } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
-import { type Incident, severityRises } from '../../incidents/incident.js';
+import { type Evidence, type Incident, severityRises } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
@@ -23,18 +24,15 @@ import {
 import { checkedVerdict } from '../evidence/verdict-check.js';
 import {
   type Judging,
-  type RunVerdict,
   ToolError,
   TriageModel,
   type TriageTool,
 } from '../model/triage-model.port.js';
+import type { NewRun } from '../triage-runs.repository.js';
 import {
   failureOf,
   isVerdictOutdated,
-  noPersonAsked,
-  REPORT,
-  RunOver,
-  type TriageRun,
+  type RunError,
   type TriageRunEntity,
   whyNotApplied,
 } from '../triage-run.js';
@@ -45,16 +43,17 @@ export interface Found {
   readonly reportedAt?: Date;
 }
 
+/** Either `found` or `error`. */
+export interface RunResult {
+  readonly found?: Found;
+  readonly error?: RunError;
+}
+
 export interface Case {
   readonly incident: Incident;
   readonly reports: readonly JudgedReport[];
   readonly playbook?: PlaybookEntity;
 }
-
-export type JudgedRun = Pick<
-  TriageRun,
-  'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
->;
 
 @Injectable()
 export class TriageJudging {
@@ -69,7 +68,7 @@ export class TriageJudging {
     private readonly model: TriageModel,
   ) {}
 
-  async read(runs: readonly JudgedRun[], tx?: Tx): Promise<ReadonlyMap<string, Case>> {
+  async read(runs: readonly NewRun[], tx?: Tx): Promise<ReadonlyMap<string, Case>> {
     const ids = runs.map(({ incident_id }) => incident_id);
     const incidents = await this.incidents.findAll(ids, tx);
     const reports = await this.reports.toJudge(ids, tx);
@@ -77,38 +76,38 @@ export class TriageJudging {
     for (const name of new Set(runs.flatMap(({ playbook }) => playbook ?? []))) {
       playbooks.set(name, await this.playbooks.findEnabled(name, tx));
     }
-    const cases = runs.flatMap(({ incident_id: id, playbook }): [string, Case][] => {
+    const cases = new Map<string, Case>();
+    for (const { incident_id: id, playbook } of runs) {
       const incident = incidents.get(id);
       const given = { reports: reports.get(id) ?? [], playbook: playbooks.get(playbook ?? '') };
-      return incident ? [[id, { incident, ...given }]] : [];
-    });
-    return new Map(cases);
+      if (incident) cases.set(id, { incident, ...given });
+    }
+    return cases;
   }
 
   async judge(
-    run: JudgedRun,
+    run: NewRun,
     known: Case | undefined,
     asking: Omit<Judging, 'tools'>,
-  ): Promise<Found> {
+  ): Promise<RunResult> {
     const attributes = { 'triage.id': run.id, 'incident.id': run.incident_id };
     return await traced(
       () => ({ name: 'triage run', kind: 'internal', attributes }),
       async () => {
-        if (!known) throw new RunOver(failureOf('incident_deleted'));
-        return await this.judgeCase(run, known, asking);
+        if (!known) return { error: failureOf('incident_deleted') };
+        const { incident, reports } = known;
+        const isWanted = isPerson(run.requested_by) || isVerdictOutdated(incident, reports[0]?.at);
+        if (!isWanted && whyNotApplied(incident, run)) return { error: failureOf('not_needed') };
+        return { found: await this.judgeCase(run, known, asking) };
       },
     );
   }
 
   private async judgeCase(
-    run: JudgedRun,
+    run: NewRun,
     { incident, reports, playbook }: Case,
     asking: Omit<Judging, 'tools'>,
   ): Promise<Found> {
-    const reportedAt = reports[0]?.at;
-    if (noPersonAsked(run) && !isVerdictOutdated(incident, reportedAt)) {
-      if (whyNotApplied(incident, run)) throw new RunOver(failureOf('not_needed'));
-    }
     const rawData = await this.turns.run(() => withReports(incident, reports));
     const { fields } = incident;
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, fields));
@@ -122,16 +121,14 @@ export class TriageJudging {
     const sources = new Map<string, unknown>(Object.entries({ raw_data: rawData, fields }));
     // The output of a failed question is no source, because the service itself wrote the error.
     for (const { id, output, failed } of answer.tool_calls) if (!failed) sources.set(id, output);
-    const checked = checkedVerdict(verdict, sources);
-    const { recommended_actions } = checked;
+    const { recommended_actions, ...checked } = checkedVerdict(verdict, sources);
+    const missing = run.playbook && !playbook && JSON.stringify(shownName(run.playbook));
+    const note = `There is no enabled playbook ${missing}: nothing guided the model.`;
+    const evidence = checked.verdict.evidence.map((one) => placed(one, reports));
     return {
-      columns: {
-        ...answer,
-        recommended_actions,
-        verdict: withEvidenceOf(checked.verdict, reports),
-      },
-      notes: [...(run.playbook && !playbook ? [missingNote(run.playbook)] : []), ...checked.notes],
-      reportedAt,
+      columns: { ...answer, recommended_actions, verdict: { ...checked.verdict, evidence } },
+      notes: [...(missing ? [note] : []), ...checked.notes],
+      reportedAt: reports[0]?.at,
     };
   }
 
@@ -139,11 +136,11 @@ export class TriageJudging {
     indicators: readonly ExtractedIndicator[],
     ask: TriageTool['ask'],
   ): Promise<TriageTool[]> {
-    const types: IndicatorType[] = [];
-    for (const type of LOOKED_UP) if (await this.connectorOf(type)) types.push(type);
-    if (!indicators.some(({ type }) => types.includes(type))) return [];
-    const description = `What threat intelligence says about an indicator of type ${types.join(', ')}.`;
-    return [{ name: 'look_up', description, ask }];
+    const description = `What threat intelligence says about an indicator of type ${LOOKED_UP.join(', ')}.`;
+    for (const type of new Set(indicators.map((one) => one.type))) {
+      if (await this.connectorOf(type)) return [{ name: 'look_up', description, ask }];
+    }
+    return [];
   }
 
   /** Ignores sandboxes, because they invent responses. */
@@ -154,7 +151,7 @@ export class TriageJudging {
   }
 
   private async lookUp(
-    run: JudgedRun,
+    run: NewRun,
     incident: Incident,
     { id, type: indicatorType, value }: ExtractedIndicator,
     { gate }: Pick<Judging, 'gate'>,
@@ -171,11 +168,12 @@ export class TriageJudging {
     const actionId = `triage-${run.id}-${id}`;
     const call = { actionId, attempt: 1, type, parameters, mayTarget: () => true };
     const outcome = await connector.execute(call, gate);
+    const answered = outcome.kind === 'done';
+    const data = shownData(answered ? outcome.data : undefined);
+    const json = JSON.stringify(data ?? {});
     return {
-      connector: connector.identity.name,
-      answered: outcome.kind === 'done',
-      message: shownMessage(outcome.message),
-      ...(outcome.kind === 'done' && outcome.data && { data: startOf(outcome.data) }),
+      ...{ connector: connector.identity.name, answered, message: shownMessage(outcome.message) },
+      ...(data && { data: json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : data }),
     };
   }
 }
@@ -183,16 +181,6 @@ export class TriageJudging {
 const LOOKED_UP: readonly IndicatorType[] = ['url', 'domain', 'ip', 'hash'];
 const lookUpOf = (type: IndicatorType) => `lookup_${type}` as ActionTypeName;
 const LONGEST_DATA = 8_000;
-
-function startOf(data: JsonRecord): unknown {
-  const shown = shownData(data);
-  const json = JSON.stringify(shown);
-  return json.length > LONGEST_DATA ? shownStart(json, LONGEST_DATA) : shown;
-}
-
-function missingNote(playbook: string): string {
-  return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
-}
 
 const LATEST = 'latest_report';
 const EARLIER = 'earlier_reports';
@@ -216,14 +204,11 @@ function withReports(incident: Incident, reports: readonly JudgedReport[]): Json
 const IN_REPORT = new RegExp(`^/(?:${LATEST}|${EARLIER}/(\\d+))(/.*)`, 's');
 
 /** Evidence from a later report is not in `raw_data`, so its source contains the id of the report. */
-function withEvidenceOf(verdict: RunVerdict, reports: readonly JudgedReport[]): RunVerdict {
-  const evidence = verdict.evidence.map((one) => {
-    const [, n = -1, pointer] = IN_REPORT.exec(one.pointer) ?? [];
-    const report = reports[Number(n) + 1];
-    const isOfReport = one.source === 'raw_data' && report !== undefined && pointer !== undefined;
-    return isOfReport ? { ...one, source: `${REPORT}${report.id}`, pointer } : one;
-  });
-  return { ...verdict, evidence };
+function placed(evidence: Evidence, reports: readonly JudgedReport[]): Evidence {
+  const [, n = -1, pointer] = IN_REPORT.exec(evidence.pointer) ?? [];
+  const report = reports[Number(n) + 1];
+  if (evidence.source !== 'raw_data' || !report || pointer === undefined) return evidence;
+  return { ...evidence, source: `report/${report.id}`, pointer };
 }
 
 function withoutOutdated(first: JsonRecord, latest: JsonRecord): JsonRecord {

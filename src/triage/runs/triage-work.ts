@@ -25,7 +25,7 @@ import { TRIAGE, TriageRunsRepository } from '../triage-runs.repository.js';
 import { failureOf, type TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
 import { ProviderState } from './provider-state.js';
-import { type Found, TriageJudging } from './triage-judging.js';
+import { TriageJudging } from './triage-judging.js';
 
 /** Participants of a waiting request. One of them joins the transaction that ends the attempt. */
 export interface Waiting {
@@ -133,40 +133,29 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
       const duration_ms = Math.round(performance.now() - begun);
       return { run, notes, tokens: meter.tokens, columns: { ...meter.asked, duration_ms } };
     };
-    try {
-      const found = await this.judge(run, row, meter);
-      this.provider.answered();
-      return { ...ended(), found };
-    } catch (error) {
-      if (row.signal.aborted || error instanceof LostClaims) throw error;
-      return this.afterError(ended(), error, waiter);
-    } finally {
-      this.provider.used(meter.tokens);
-    }
-  }
-
-  /** Returns the verdict, or throws the reason why there is none. Does not wait for a model that ignores the signal. */
-  private async judge(run: TriageRun, row: Claimed, meter: TokenMeter): Promise<Found> {
-    const { triageTimeoutMs } = this.settings;
-    const timeout = AbortSignal.timeout(triageTimeoutMs);
-    const stop = this.waiters.has(run.id) ? [this.stop.signal] : [];
-    const signal = AbortSignal.any([row.signal, timeout, ...stop]);
-    const permit = row.permit as Permit | undefined;
+    const timeout = AbortSignal.timeout(this.settings.triageTimeoutMs);
+    const signal = AbortSignal.any([row.signal, timeout, ...(waiter ? [this.stop.signal] : [])]);
     // The transaction of the permit also confirms the claim.
-    const gate = new PermitGate(this.killSwitch, permit, signal, {
-      reclaim: (tx) => row.note({}, tx),
-    });
+    const reclaim = (tx: Tx) => row.note({}, tx);
+    const permit = row.permit as Permit | undefined;
+    const gate = new PermitGate(this.killSwitch, permit, signal, { reclaim });
     const judge = async () => {
-      const given = (await this.judging.read([run])).get(run.incident_id);
-      return await this.judging.judge(run, given, { gate, signal, meter });
+      const known = (await this.judging.read([run])).get(run.incident_id);
+      return await this.judging.judge(run, known, { gate, signal, meter });
     };
     try {
-      return await unlessAborted(signal, judge());
+      // Does not wait for a model that ignores the signal.
+      const result = await unlessAborted(signal, judge());
+      if (result.found) this.provider.answered();
+      return { ...ended(), ...result };
     } catch (error) {
-      if (!signal.aborted) throw error;
-      if (signal.reason !== timeout.reason) throw signal.reason;
-      const message = `There was no verdict within ${triageTimeoutMs} ms.`;
-      throw new ModelUnavailableError('timeout', message, 'time');
+      const cause: unknown = signal.aborted ? signal.reason : error;
+      if (row.signal.aborted || cause instanceof LostClaims) throw cause;
+      const message = `There was no verdict within ${this.settings.triageTimeoutMs} ms.`;
+      const late = new ModelUnavailableError('timeout', message, 'time');
+      return this.afterError(ended(), cause === timeout.reason ? late : cause, waiter);
+    } finally {
+      this.provider.used(meter.tokens);
     }
   }
 
@@ -204,7 +193,12 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
       const run = runs.get(before.id);
       const waiter = this.waiters.get(before.id);
       // If the run waits without an error, another replica or a later attempt continues it: do not answer yet.
-      if (run && waiter && (run.status !== 'queued' || error)) await this.tell(tx, waiter, run);
+      if (run && waiter && (run.status !== 'queued' || error)) {
+        const participant = run.status === 'completed' ? waiter.completed : waiter.failed;
+        await participant.begin?.(tx);
+        await participant.finish?.(tx, run);
+        if (run.error?.reason === 'incident_deleted') waiter.cause = new NotFoundError('Incident');
+      }
       if (found ?? unavailable?.isAboutIncident) {
         await this.work.resumeLane(tx, TRIAGE.name);
       } else if (unavailable?.remedy === 'operator' || unavailable?.reason === 'token_budget') {
@@ -212,13 +206,6 @@ export class TriageWork implements OnModuleInit, OnApplicationBootstrap, BeforeA
         await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, unavailable.why);
       }
     }
-  }
-
-  private async tell(tx: Tx, waiter: Waiter, run: TriageRun): Promise<void> {
-    const participant = run.status === 'completed' ? waiter.completed : waiter.failed;
-    await participant.begin?.(tx);
-    await participant.finish?.(tx, run);
-    if (run.error?.reason === 'incident_deleted') waiter.cause = new NotFoundError('Incident');
   }
 }
 
@@ -249,10 +236,10 @@ export function isTriedAgain(
  */
 export function retryPauseMs(
   failures: number,
-  { remedy, extras }: ModelUnavailableError,
+  { remedy, retryAfterMs = 0 }: ModelUnavailableError,
   chance: number,
 ): number {
   const usual = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 16));
   const pause = (remedy === 'operator' ? OPERATORS_PAUSE_MS : usual) * (1 + chance / 4);
-  return Math.round(Math.max(pause, extras.retryAfterMs ?? 0));
+  return Math.round(Math.max(pause, retryAfterMs));
 }

@@ -2,23 +2,17 @@ import { MOST_RAW_DATA_LEVELS } from '../../incidents/raw-data-rules.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import { isExact } from '../../platform/http/strict-json.js';
 
+/** A number that JavaScript would change keeps its digits in `rawJSON`. */
+interface ExactNumber {
+  readonly rawJSON: string;
+}
 export type Json = string | number | boolean | null | ExactNumber | JsonObject | readonly Json[];
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-export interface ExactNumber {
-  readonly rawJSON: string;
-}
-
-export function isExactNumber(value: Json | undefined): value is ExactNumber {
-  return typeof value === 'object' && value !== null && JSON.isRawJSON(value);
-}
-
 export function isObject(value: Json | undefined): value is JsonObject {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
-  );
+  return typeof value === 'object' && value !== null && !isList(value) && !JSON.isRawJSON(value);
 }
 
 export function isList(value: Json | undefined): value is readonly Json[] {
@@ -33,7 +27,7 @@ export function saysSomething(member: Json): boolean {
 export function textOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() || undefined;
   if (typeof value === 'number') return String(value);
-  return isExactNumber(value) ? value.rawJSON : undefined;
+  return JSON.isRawJSON(value) ? value.rawJSON : undefined;
 }
 
 /** Reserves one level for the object around an event that is not an object. */
@@ -46,13 +40,8 @@ type Reviver = (key: string, value: Json, context: { readonly source: string }) 
 type Parse = (text: string, reviver: Reviver) => Json;
 
 /**
- * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON, because the exact
- * bytes are kept:
- * - Skips a byte order mark. Invalid UTF-8 becomes U+FFFD.
- * - A number that JavaScript would change keeps its digits (ExactNumber).
- * - NUL and lone surrogates in strings and keys become visible text, such as `\u0000`.
- * - Lists and objects below the last level become strings that contain their JSON.
- * - Of duplicate keys, the last one wins. `__proto__` is an ordinary key.
+ * Reads a signed body as a value that can be stored and shown. Rejects only text that is not JSON. NUL and lone
+ * surrogates become visible text, such as `\u0000`. Lists and objects below the last level become strings with their JSON.
  */
 export function readEventJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');

@@ -80,7 +80,8 @@ function readerOf({ within, mapping, scale, ...format }: Format): EventReader {
     const found = { event, body: event };
     const { title, severity, eventId, ...alert } = read(found);
     const number = numberIn(textsAt(found, numbers)?.[0]);
-    const suffix = hashed.map(([place]) => `:${sha256(resolve(event, place!.steps))}`).join('');
+    const results = hashed.map(([place]) => resolve(event, place!.steps) ?? null);
+    const suffix = results.map((result) => `:${hash('sha256', JSON.stringify(result))}`).join('');
     return {
       ...alert,
       // Replaces underscores, because a title such as `disk_full` is hard to read.
@@ -103,5 +104,3 @@ function test({ at, is }: Condition): (event: Json) => boolean {
       }),
     );
 }
-
-const sha256 = (value: Json | undefined): string => hash('sha256', JSON.stringify(value ?? null));

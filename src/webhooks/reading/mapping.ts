@@ -83,18 +83,14 @@ type ReadAlert = (found: Found) => Alert;
 const readers = new WeakMap<Mapping, ReadAlert>();
 
 export function alertReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
-  const reader = readers.get(mapping) ?? newReader(mapping, within);
-  readers.set(mapping, reader);
-  return reader;
-}
-
-function newReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
+  const known = readers.get(mapping);
+  if (known) return known;
   const of = (pointers: JoinedPointers | undefined) => waysOf(pointers, within);
   const { title, severity, event_id, type, lift = {} } = mapping;
   const [titles, severities, ids, types] = [of(title), of(severity), of(event_id), of(type)];
   const lifts = Object.entries(lift).map(([key, pointers]) => [key, of(pointers)] as const);
 
-  return (found) => {
+  const reader: ReadAlert = (found) => {
     const lifted: Record<string, string> = {};
     let room = ALL_LIFTED;
     const put = (key: string, text: string | undefined) => {
@@ -103,7 +99,9 @@ function newReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
       room -= lifted[key].length;
     };
     for (const [key, places] of lifts) {
-      put(key, liftedAt(found, key, places));
+      const fits = ([place]: Ways[number]) => fieldValue(key, valueAt(found, place!)) !== undefined;
+      const first = places.find(fits);
+      put(key, first && String(valueAt(found, first[0]!)));
       // A mail may have several recipients, and each mailbox contains a copy.
       if (key !== 'recipient') continue;
       const lists = places.map(([place]) => at(found, place!)).filter(isList);
@@ -112,33 +110,24 @@ function newReader(mapping: Mapping, within?: readonly string[]): ReadAlert {
     const id = textsAt(found, ids, LONGEST_TEXT);
     // An id of several parts is JSON, because joined parts are ambiguous. The copy in `fields` is text for people.
     if (id && id.length > 1) put('event_id', id.join(' '));
+    // Quotes the subject, because the sender of the mail wrote the subject and could imitate text of the tool.
+    const shown = textsAt(found, titles)?.map((text) =>
+      text === lifted['subject'] ? inQuotes(text) : shownStart(text, LONGEST_TEXT),
+    );
     const said = textsAt(found, severities, LONGEST_TEXT)?.[0];
     const words = types.flatMap((way) => textsAt(found, [way], LONGEST_TEXT) ?? []);
     return {
       event: found.event,
       usualType: 'other',
-      title: titleOf(textsAt(found, titles), lifted['subject']),
+      title: shown?.join(' - '),
       eventId: id && (id.length === 1 ? id[0] : JSON.stringify(id)),
       words: words.length > 0 ? [...new Set(words)] : undefined,
       severity: said === undefined ? undefined : { said },
       lift: Object.keys(lifted).length > 0 ? lifted : undefined,
     };
   };
-}
-
-function liftedAt(found: Found, key: string, ways: Ways): string | undefined {
-  for (const [place] of ways) {
-    const value = valueAt(found, place!);
-    if (fieldValue(key, value) !== undefined) return String(value);
-  }
-  return undefined;
-}
-
-/** Quotes the subject, because the sender of the mail wrote the subject and could imitate text of the tool. */
-function titleOf(texts: readonly string[] | undefined, subject?: string): string | undefined {
-  return texts
-    ?.map((text) => (text === subject ? inQuotes(text) : shownStart(text, LONGEST_TEXT)))
-    .join(' - ');
+  readers.set(mapping, reader);
+  return reader;
 }
 
 export function isTold({ title, severity, eventId, words }: Alert): boolean {
@@ -157,14 +146,14 @@ export function isEmptyByMapping({ items }: Mapping, body: Json): boolean {
   const ways = waysOf(items);
   const bodies = isList(body) ? body.filter(saysSomething) : [body];
   const isPage = (one: Json) => ways.some(([place]) => isList(resolve(one, place!.steps)));
-  return bodies.every(isPage) && listsIn(body).every(isHollow);
+  return bodies.every(isPage) && !listsIn(body).some(hasItem);
 }
 
-/** True if the list has no item. An item with lists, such as a page of results, counts only if a list has an item. */
-function isHollow(list: readonly Json[]): boolean {
-  return list.filter(saysSomething).every((item) => {
+/** An item with lists, such as a page of results, counts only if a list in it has an item. */
+function hasItem(list: readonly Json[]): boolean {
+  return list.filter(saysSomething).some((item) => {
     const inner = listsIn(item);
-    return inner.length > 0 && inner.every(isHollow);
+    return inner.length === 0 || inner.some(hasItem);
   });
 }
 

@@ -1,6 +1,6 @@
-import { isExactNumber, isList, isObject, type Json } from './event-json.js';
+import { isList, isObject, type Json, type JsonObject } from './event-json.js';
 
-/** Matches a text that is only a time. Does not match a log line, which begins with a time and continues. */
+/** Does not match a log line, which begins with a time and continues. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** Matches numbers with a fraction and percentages, such as `93.4` and `93 %`, but no part of an address or version. */
@@ -66,12 +66,7 @@ function sayingsOf(event: Json): ReadonlySet<string> | undefined {
   return left < 0 ? undefined : said;
 }
 
-type HoldsAlert = (member: string) => boolean;
-
-/**
- * Returns the word of the tool for the end of the alert, such as `resolved` of Alertmanager.
- * @param text the event as JSON; @param holdsAlert true if a member such as `data` holds the alert
- */
+/** Returns the word of the tool for the end of the alert, such as `resolved` of Alertmanager. `text` is the event as JSON. */
 export function overWordOf(event: Json, text: string, holdsAlert?: HoldsAlert): string | undefined {
   return MAYBE_OVER.test(text) ? stateWordIn(event, OVER, holdsAlert) : undefined;
 }
@@ -80,23 +75,22 @@ export function saysOpen(event: Json): boolean {
   return stateWordIn(event, OPEN) !== undefined;
 }
 
-function stateWordIn(
-  event: Json,
-  words: RegExp,
-  holdsAlert: HoldsAlert = () => true,
-): string | undefined {
+/** Tells if a member such as `data` holds the alert. */
+type HoldsAlert = (member: string) => boolean;
+
+function stateWordIn(event: Json, words: RegExp, holdsAlert: HoldsAlert = () => true) {
   let left = MOST_VALUES;
   const wordIn = (value: Json, key: string): string | undefined => {
-    if (typeof value !== 'object' || value === null || isExactNumber(value)) return undefined;
     // Ignores all other members, because they may contain text of a host or an attacker, such as the body of a request.
     if (!ALERT.test(key) || (PAYLOAD.test(key) && !holdsAlert(key))) return undefined;
-    const members = value as Readonly<Record<string, Json>>;
+    if (!isObject(value) && !isList(value)) return undefined;
+    const members = value as JsonObject;
     // Avoids a list of keys, because an event may have 50 000 keys.
     for (const name in members) {
       if ((left -= 1) < 0) return undefined;
       const inner = members[name]!;
-      const isWord = typeof inner === 'string' && words.test(inner) && STATE_KEY.test(name);
-      const word = isWord ? inner : wordIn(inner, isList(value) ? key : name);
+      if (typeof inner === 'string' && words.test(inner) && STATE_KEY.test(name)) return inner;
+      const word = wordIn(inner, isList(value) ? key : name);
       if (word !== undefined) return word;
     }
     return undefined;

@@ -32,9 +32,10 @@ export interface ReadEvent {
 
 /** Parsed body. Its events are read in parts of MOST_EVENTS. */
 export interface OpenBody {
-  readonly isEmpty: boolean;
   readonly count: number;
-  /** Returns the events of a part, or the reason why the body has no events. */
+  /** True for the page of a poller without news: it can be read and has no events. */
+  readonly isEmpty: boolean;
+  /** Returns the events of a part, or why the body cannot be read. */
   read(from?: number): ReadEvent[] | string;
 }
 
@@ -58,10 +59,12 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
     return from > 0 || alerts.some(isTold) ? alerts : undefined;
   };
   const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;
+  // A page of results has no title, severity, id or type, unlike an event: the body is empty only without an alert.
+  const isPage = () => isMapped && isEmptyByMapping(mapping, body) && !alertsIn();
+  if (members.length === 0 || isPage()) return { count: 0, isEmpty: true, read: () => [] };
   return {
-    // A page of results has no title, severity, id or type, unlike an event: the body is empty only without an alert.
-    isEmpty: members.length === 0 || (isMapped && isEmptyByMapping(mapping, body) && !alertsIn()),
     count: events.length,
+    isEmpty: false,
     read: (from) => alertsIn(from)?.map((alert) => readEvent(rules, alert)) ?? unfit,
   };
 }

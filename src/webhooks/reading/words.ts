@@ -16,13 +16,8 @@ export interface Alert {
   readonly lift?: Readonly<Record<string, string>>;
 }
 
-interface SaidSeverity {
-  /** Severity word in the event, such as `High` or `72`. */
-  readonly said: string;
-  /** Number next to the severity word, for the ranges in severity_mapping. */
-  readonly number?: number;
-  readonly scale?: SeverityMapping;
-}
+/** `said` is the word in the event, such as `High` or `72`. `number` is for the ranges in severity_mapping. */
+type SaidSeverity = Readonly<{ said: string; number?: number; scale?: SeverityMapping }>;
 
 const USUAL_WORDS: SeverityMapping = {
   informational: 'low',
@@ -40,10 +35,11 @@ export function severityOf(
   mapping: SeverityMapping = {},
 ): { readonly severity: Severity; readonly unknownWord?: string } {
   if (!said) return { severity: 'medium' };
-  const severity = [mapping, USUAL_WORDS, said.scale ?? {}]
-    .map((words) => mappedSeverity(said, Object.entries(words)))
-    .find((known) => known !== undefined);
-  return severity ? { severity } : { severity: 'medium', unknownWord: shownName(said.said) };
+  for (const words of [mapping, USUAL_WORDS, said.scale ?? {}]) {
+    const severity = mappedSeverity(said, Object.entries(words));
+    if (severity) return { severity };
+  }
+  return { severity: 'medium', unknownWord: shownName(said.said) };
 }
 
 function mappedSeverity(

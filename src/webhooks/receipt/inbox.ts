@@ -3,12 +3,11 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { type FindManyOptions, type QueryDeepPartialEntity, Raw } from 'typeorm';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
+import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
 import {
   afterCommit,
   inSavepoint,
@@ -16,24 +15,20 @@ import {
   Transactions,
   type Tx,
 } from '../../platform/database/transactions.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { AppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
-import { isUuid } from '../../platform/ids.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { AgainOutcome, type Kind } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { WebhookEventEntity } from '../events/webhook-event.js';
-import { WebhookEvents } from '../events/webhook-events.js';
 import { readEventJson } from '../reading/event-json.js';
-import { type OpenBody, openBody } from '../reading/read-events.js';
+import { openBody, type ReadEvent } from '../reading/read-events.js';
 import { WebhookSourceEntity } from '../sources/webhook-source.entity.js';
-import {
-  type Arrival,
-  endOf,
-  type SettledEvent,
-  type SettledEvents,
-  Settlement,
-} from './settlement.js';
+import { WebhookEventEntity, WebhookEvents } from '../webhook-events.js';
+import { type Arrival, idsOf, type Settled, Settlement } from './settlement.js';
+
+export const ARRIVALS = new RowInsert(WebhookEventEntity, [
+  ...(['id', 'source', 'body', 'body_hash', 'received_at'] as const),
+]);
 
 /** A failed body keeps its row. A queued body is only read: its worker may hold the row lock for a long time. */
 const QUEUE: Statement = {
@@ -60,27 +55,29 @@ const QUEUE: Statement = {
      order by position`,
 };
 
-/** Stores a failed body. If the body is queued, it stays queued, because its sender has already received 202. */
+/**
+ * Stores a failed body. Does not change another row in which the body is queued, because its sender has already received
+ * 202. A wrong mapping fails every event, so `is_first` is false for 15 minutes after a failure of the source.
+ */
 const FAIL: Statement = {
   name: 'webhook_events_fail',
   text: `
-    insert into webhook_events (id, source, status, body, body_hash, attempts, error, received_at, processed_at)
-    values ($1, $2, 'failed', $3, $4, 1, $6, $5, now())
+    insert into webhook_events (id, source, status, body, body_hash, attempts, error, incident_ids, received_at, processed_at)
+    values ($1, $2, 'failed', $3, $4, 1, $5, $6, $7, now())
     on conflict (source, body_hash) where status in ('queued', 'failed')
-    do update set attempts = webhook_events.attempts + 1,
-                  error = case when webhook_events.status = 'failed' then excluded.error end,
-                  processed_at = case when webhook_events.status = 'failed' then now() end
-    returning id`,
+    do update set status = 'failed', error = excluded.error, attempts = webhook_events.attempts + 1, processed_at = now(),
+                  incident_ids = case when $6 = '{}' then webhook_events.incident_ids else $6 end
+     where webhook_events.status = 'failed' or webhook_events.id = excluded.id
+    returning id, not exists (
+      select from webhook_events recent
+       where source = $2 and status = 'failed' and processed_at > now() - interval '15 minutes') as is_first`,
 };
 
 type UnsettledEvent = WebhookEventEntity & Arrival;
 
-interface Queue {
-  readonly source: string;
-}
+type Queue = Readonly<{ source: string }>;
 
 const QUEUED_EVENTS = { name: 'webhook-events' } as Pick<Kind<Queue>, 'name'>;
-const PLACES = 4;
 /** Maximum number of bodies of a source that one transaction settles. */
 const MOST_TOGETHER = 20;
 const TURN_MS = 1_000;
@@ -105,28 +102,18 @@ export class Inbox implements OnModuleInit {
   onModuleInit(): void {
     this.work.define<Queue, void>({
       ...QUEUED_EVENTS,
-      places: PLACES,
-      one: async ({ data }) =>
-        (await this.processNext(data.source))
-          ? new AgainOutcome({ inMs: 0, countsAsAttempt: false })
-          : undefined,
+      places: 4,
+      one: ({ data }) => this.processNext(data.source),
     });
   }
 
   async queue(arrivals: readonly Arrival[]): Promise<string[]> {
-    const sources = arrivals.map(({ source }) => source);
     return await this.transactions.run(async (tx) => {
-      const rows = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, QUEUE, [
-        arrivals.map(({ id }) => id),
-        sources,
-        arrivals.map(({ body }) => body),
-        arrivals.map(({ body_hash }) => body_hash),
-        arrivals.map(({ received_at }) => received_at.toISOString()),
-      ]);
+      const values = ARRIVALS.values(arrivals);
+      const rows = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, QUEUE, values);
       // One row in the table work per source, so that the bodies of a source are settled in the order of receipt.
-      const work = [...new Set(sources)]
-        .sort()
-        .map((source) => ({ ref: hash('md5', source), data: { source } }));
+      const sources = [...new Set(arrivals.map(({ source }) => source))].sort();
+      const work = sources.map((source) => ({ ref: hash('md5', source), data: { source } }));
       await this.work.add(tx, QUEUED_EVENTS, ...work);
       return rows.map(({ id }) => id);
     });
@@ -134,13 +121,12 @@ export class Inbox implements OnModuleInit {
 
   /** Stores a failed body and returns the id of its row. This may be an earlier row with the same bytes. */
   async keepFailed(arrival: Arrival, error: string): Promise<string> {
-    const { source, body, body_hash, received_at } = arrival;
     return await this.transactions.run(async (tx) => {
-      const isFirst = await this.isFirstFailure(tx, source);
-      const values = [arrival.id, source, body, body_hash, received_at.toISOString(), error];
-      const [row] = await this.statements.rowsIn<Pick<Arrival, 'id'>>(tx, FAIL, values);
-      if (isFirst) await this.recordFailure(tx, { ...row!, source }, error);
-      return row!.id;
+      const stored = await this.storeFailure(tx, arrival, error, []);
+      if (stored) return stored.id;
+      const { source, body_hash } = arrival;
+      const queued = { source, body_hash, status: 'queued' } as const;
+      return (await tx.findOneByOrFail(WebhookEventEntity, queued)).id;
     });
   }
 
@@ -149,10 +135,8 @@ export class Inbox implements OnModuleInit {
     id: string,
     idempotency: Participant<WebhookEventEntity>,
   ): Promise<WebhookEventEntity> {
-    if (!isUuid(id)) throw new NotFoundError('Webhook event');
     const replay = async (tx: Tx) => {
-      const [event] = await this.lock(tx, { where: { id } });
-      if (!event) throw new NotFoundError('Webhook event');
+      const event = (await this.events.get(id, tx)) as UnsettledEvent;
       const { status, source } = event;
       if (status !== 'failed') {
         const message = `The event is ${status}: only a failed event can be replayed.`;
@@ -170,52 +154,74 @@ export class Inbox implements OnModuleInit {
     return await this.transactions.run<WebhookEventEntity>(replay, caller, idempotency);
   }
 
-  /** Settles queued bodies in the order of receipt: they may be about one incident. Returns false if none is queued. */
-  private async processNext(source: string): Promise<boolean> {
+  /** Settles queued bodies in the order of receipt: they may be about one incident. Asks for another run unless none is queued. */
+  private async processNext(source: string) {
     const begun = performance.now();
     return await this.transactions.run(async (tx) => {
-      const where = { source, status: 'queued' } as const;
-      const taken = await this.lock(tx, { where, order: { id: 'asc' }, take: MOST_TOGETHER });
+      const taken = (await tx.find(WebhookEventEntity, {
+        where: { source, status: 'queued' },
+        order: { id: 'asc' },
+        take: MOST_TOGETHER,
+        lock: { mode: 'pessimistic_write' },
+      })) as UnsettledEvent[];
       const settings = await tx.findOneBy(WebhookSourceEntity, { source });
       for (const event of taken) {
         await this.process(tx, event, settings);
         if (performance.now() - begun > TURN_MS) break;
       }
-      return taken.length > 0;
+      const again = new AgainOutcome({ inMs: 0, countsAsAttempt: false });
+      return taken.length > 0 ? again : undefined;
     });
   }
 
   /** Uses only the connection of the transaction, because a small pool may not have a second connection. */
-  private async process(
-    tx: Tx,
-    event: UnsettledEvent,
-    source: WebhookSourceEntity | null,
-  ): Promise<void> {
+  private async process(tx: Tx, event: UnsettledEvent, source: WebhookSourceEntity | null) {
     if (!source) {
       return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
     }
-    const settleBody = (eachAlone: boolean) =>
-      this.attempt(tx, event, async () => {
-        const body = await this.turns.run(() => openBody(source, readEventJson(event.body)));
-        return await this.settle(tx, event, body, eachAlone);
-      });
-    const settled = (await settleBody(false)) ?? (await settleBody(true));
+    const events: Settled[] = [];
+    const settled = await this.attempt(event, () => this.settle(tx, event, source, events));
     if (typeof settled === 'string') return await this.fail(tx, event, 'validation_error', settled);
-    if (settled?.missing === 0) return await this.end(tx, event.id, endOf(settled));
-    const { events, missing } = settled ?? { events: [], missing: undefined };
-    const parts = missing === undefined ? 'It' : `${missing} of ${events.length + missing} events`;
+    if (settled === 0) {
+      const end = await this.settlement.endOf(tx, event, events);
+      const [attempts, processed_at] = [() => 'attempts + 1', () => 'now()'];
+      await tx.update(WebhookEventEntity, { id: event.id }, { ...end, attempts, processed_at });
+      return;
+    }
+    const parts = settled ? `${settled} of ${events.length + settled} events` : 'It';
     const error = `${parts} could not be stored. The log has the cause.`;
-    await this.fail(tx, event, 'internal_error', error, endOf({ events }).incident_ids);
+    await this.fail(tx, event, 'internal_error', error, idsOf(events));
+  }
+
+  /** Adds to `settled`. Returns the number of events that cannot be stored, or why the body cannot be read. */
+  private async settle(
+    tx: Tx,
+    event: UnsettledEvent,
+    source: WebhookSourceEntity,
+    settled: Settled[],
+  ): Promise<number | string> {
+    const body = await this.turns.run(() => openBody(source, readEventJson(event.body)));
+    let [read, missing] = [0, 0];
+    const settleAll = async (events: readonly ReadEvent[]): Promise<void> => {
+      const settle = () => this.settlement.settle(tx, event, events);
+      const added = await this.attempt(event, () => inSavepoint(tx, settle));
+      if (added) settled.push(...added);
+      else if (events.length === 1) missing += 1;
+      else for (const one of events) await settleAll([one]);
+    };
+    do {
+      const part = await this.turns.run(() => body.read(read));
+      if (typeof part === 'string') return part;
+      read += part.length;
+      await settleAll(part);
+    } while (read < body.count);
+    return missing;
   }
 
   /** Returns `undefined` if `work` fails. After an error of the database, the work engine retries the transaction. */
-  private async attempt<T>(
-    tx: Tx,
-    { id }: UnsettledEvent,
-    work: () => Promise<T>,
-  ): Promise<T | undefined> {
+  private async attempt<T>({ id }: UnsettledEvent, work: () => Promise<T>) {
     try {
-      return await inSavepoint(tx, work);
+      return await work();
     } catch (error) {
       if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       this.log.error({ err: error, event: id }, 'A webhook event was not stored');
@@ -223,33 +229,6 @@ export class Inbox implements OnModuleInit {
     }
   }
 
-  /** With `eachAlone`, omits only events that cannot be stored. If the body cannot be read, returns the reason. */
-  private async settle(
-    tx: Tx,
-    event: UnsettledEvent,
-    body: OpenBody,
-    eachAlone: boolean,
-  ): Promise<(SettledEvents & { readonly missing: number }) | string> {
-    const events: SettledEvent[] = [];
-    let repeats: SettledEvents['repeats'];
-    let read = 0;
-    let missing = 0;
-    while (!body.isEmpty && (read === 0 || read < body.count)) {
-      const part = await this.turns.run(() => body.read(read));
-      if (typeof part === 'string') return part;
-      read += part.length;
-      for (const some of eachAlone ? part.map((one) => [one]) : [part]) {
-        const settle = () => this.settlement.settle(tx, event, some);
-        const settled = eachAlone ? await this.attempt(tx, event, settle) : await settle();
-        repeats ??= settled?.repeats;
-        events.push(...(settled?.events ?? []));
-        if (!settled) missing += 1;
-      }
-    }
-    return { events, repeats, missing };
-  }
-
-  /** Reports failures of queued events: their senders have received 202. The response to a replay shows its failure. */
   private async fail(
     tx: Tx,
     event: UnsettledEvent,
@@ -257,46 +236,31 @@ export class Inbox implements OnModuleInit {
     error: string,
     incident_ids: string[] = [],
   ): Promise<void> {
-    const { id, source, status } = event;
-    if (status === 'queued') {
-      if (await this.isFirstFailure(tx, source)) await this.recordFailure(tx, event, error);
-      afterCommit(tx, () => {
-        // A metrics label exists until the process ends, so it must not contain the name of an unregistered source.
-        this.errors.inc({ source: code === 'unknown_source' ? 'other' : source, code });
-        this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${error}`);
-      });
-    }
-    await this.end(tx, id, { status: 'failed', error, incident_ids });
+    await this.storeFailure(tx, event, error, incident_ids);
+    // The response to a replay shows its failure.
+    if (event.status !== 'queued') return;
+    const { id, source } = event;
+    afterCommit(tx, () => {
+      // A metrics label exists until the process ends, so it must not contain the name of an unregistered source.
+      this.errors.inc({ source: code === 'unknown_source' ? 'other' : source, code });
+      this.log.warn({ event: id, source, code }, `A queued webhook event failed: ${error}`);
+    });
   }
 
-  /** A wrong mapping fails every event, so a failure is reported only after 15 minutes without failures of the source. */
-  private async isFirstFailure(tx: Tx, source: string): Promise<boolean> {
-    const processed_at = Raw((column) => `${column} > now() - interval '15 minutes'`);
-    return !(await tx.existsBy(WebhookEventEntity, { source, status: 'failed', processed_at }));
-  }
-
-  private async recordFailure(
+  private async storeFailure(
     tx: Tx,
-    { id, source }: Pick<WebhookEventEntity, 'id' | 'source'>,
+    arrival: Arrival & Partial<UnsettledEvent>,
     error: string,
-  ): Promise<void> {
-    const subject = { type: 'webhook_event', id };
-    const payload = { source, error };
-    await this.domainEvents.record(tx, { type: 'webhook_event.failed', subject, payload });
-  }
-
-  private async lock(tx: Tx, options: FindManyOptions<WebhookEventEntity>) {
-    const lock = { mode: 'pessimistic_write' } as const;
-    const found = await tx.getRepository(WebhookEventEntity).find({ ...options, lock });
-    return found as UnsettledEvent[];
-  }
-
-  private async end(
-    tx: Tx,
-    id: string,
-    end: QueryDeepPartialEntity<WebhookEventEntity>,
-  ): Promise<void> {
-    const [attempts, processed_at] = [() => 'attempts + 1', () => 'now()'];
-    await tx.getRepository(WebhookEventEntity).update({ id }, { ...end, attempts, processed_at });
+    incident_ids: string[],
+  ) {
+    const { id, source, body, body_hash, received_at, status } = arrival;
+    const values = [id, source, body, body_hash, error, incident_ids, received_at.toISOString()];
+    const [row] = await this.statements.rowsIn<{ id: string; is_first: boolean }>(tx, FAIL, values);
+    if (row?.is_first && status !== 'failed') {
+      const subject = { type: 'webhook_event', id: row.id };
+      const payload = { source, error };
+      await this.domainEvents.record(tx, { type: 'webhook_event.failed', subject, payload });
+    }
+    return row;
   }
 }

@@ -18,19 +18,17 @@ import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { LimitCounter } from '../../platform/limits/limits.js';
-import { WebhookEventEntity } from '../events/webhook-event.js';
+import { WebhookEventEntity } from '../webhook-events.js';
 import { readEventJson } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../reading/mapping.js';
 import { openBody, type OpenBody, type ReadEvent } from '../reading/read-events.js';
-import { type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
-import { Inbox } from './inbox.js';
+import type { VerifiedReceipt } from '../signatures/hmac.guard.js';
+import { ARRIVALS, Inbox } from './inbox.js';
 import {
   type Arrival,
-  endOf,
   entriesOfNew,
   principalOf,
   type SettledEvent,
-  type SettledEvents,
   Settlement,
 } from './settlement.js';
 
@@ -72,8 +70,8 @@ const SETTLE: Statement = {
   name: 'webhook_receipts_settle',
   text: `
     with arrived as materialized (
-      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::timestamptz[])
-        as arrived (id, source, body, body_hash, event_key, content_hash, new_incident, received_at)),
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[], $6::bytea[], $7::bytea[], $8::uuid[])
+        as arrived (id, source, body, body_hash, received_at, event_key, content_hash, new_incident)),
     repeated as materialized (
       select arrived.*, seen.incident_id, first.id as first_id, incident_number
         from arrived
@@ -110,34 +108,21 @@ const SETTLE: Statement = {
     select id, 'duplicate', incident_id, incident_number from repeated`,
 };
 
-/** Stored webhook event. `events` is `undefined` if a worker settles the body, or if the body has no events. */
-interface Receipt {
-  readonly id: string;
-  readonly events?: readonly SettledEvent[];
-}
+/** Stored webhook event. `events` is `undefined` if a worker settles the body. */
+type Receipt = Readonly<{ id: string; events?: readonly SettledEvent[] }>;
 
-interface SingleReceipt {
-  readonly arrival: Arrival;
-  readonly event: ReadEvent;
-}
-
-/** Maximum events of a body that is settled at once. Bodies with more events share two slots. */
-const FEW = 10;
+type SingleReceipt = Readonly<{ arrival: Arrival; event: ReadEvent }>;
 
 /** Responds after the commit of a body and its incidents. Beyond WEBHOOK_SYNC_LIMIT, a worker creates the incidents. */
 @Injectable()
 export class WebhookReceipts {
   private readonly log = new Logger('Webhooks');
-  private readonly singles = new Batcher((singles: readonly SingleReceipt[]) =>
+  private readonly singles = new Batcher<SingleReceipt, SettledEvent | undefined>((singles) =>
     this.settleSingles(singles),
   );
-  private readonly queue = new Batcher((arrivals: readonly Arrival[]) =>
-    this.inbox.queue(arrivals),
-  );
-  /** Limits concurrent bodies with many events, because each holds a database connection for a long time. */
-  private readonly manyEvents = new Semaphore(2);
+  private readonly queue = new Batcher<Arrival, string>((arrivals) => this.inbox.queue(arrivals));
   /** Bodies about the same events wait for each other. The other half of the connections is for other requests. */
-  private readonly fewEvents: Semaphore;
+  private readonly connections: Semaphore;
   private readonly turns = new LoopTurns();
   private underWay = 0;
 
@@ -154,15 +139,24 @@ export class WebhookReceipts {
     @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
   ) {
-    this.fewEvents = new Semaphore(Math.floor(settings.databasePoolSize / 2));
+    this.connections = new Semaphore(Math.floor(settings.databasePoolSize / 2));
   }
 
   async receive(verified: VerifiedReceipt): Promise<Receipt> {
+    const { limit, account, body, body_hash } = verified;
     const { source } = verified.source;
     this.received.inc({ source });
     this.underWay += 1;
     try {
-      return await this.take(verified);
+      const received_at = this.clock.now();
+      const opened = await this.turns.run(() => openBody(verified.source, readEventJson(body)));
+      await this.limits.add(limit, account, Math.max(0, opened.count - 1));
+      const id = newId(received_at.getTime());
+      const arrival = { id, source, body, body_hash, received_at };
+      const isBusy = this.underWay > this.settings.webhookSyncLimit;
+      const waits = !opened.isEmpty && (isBusy || opened.count > MOST_EVENTS);
+      const events = waits ? undefined : await this.settle(arrival, opened);
+      return { id: events ? id : await this.queue.submit(arrival), events };
     } catch (error) {
       this.errors.inc({ source, code: toAppError(error).code });
       throw error;
@@ -171,40 +165,18 @@ export class WebhookReceipts {
     }
   }
 
-  private async take({ source, bytes, bodyHash, account }: VerifiedReceipt): Promise<Receipt> {
-    const received_at = this.clock.now();
-    const body = await this.turns.run(() => openBody(source, readEventJson(bytes)));
-    const arrival: Arrival = {
-      id: newId(received_at.getTime()),
-      source: source.source,
-      body: bytes,
-      body_hash: bodyHash,
-      received_at,
-    };
-    if (body.isEmpty) {
-      await this.transactions.run((tx) => this.insertSettled(tx, arrival, { events: [] }));
-      return { id: arrival.id };
-    }
-    if (body.count > 1) {
-      await this.limits.add(webhookLimit(this.settings), account, body.count - 1);
-    }
-    const isBusy = this.underWay > this.settings.webhookSyncLimit;
-    const events =
-      isBusy || body.count > MOST_EVENTS ? undefined : await this.settle(arrival, body);
-    return { id: events ? arrival.id : await this.queue.submit(arrival), events };
-  }
-
   /** Returns `undefined` if a worker must settle the body. The sender of a rejected body may never retry. */
-  private async settle(
-    arrival: Arrival,
-    body: OpenBody,
-  ): Promise<readonly SettledEvent[] | undefined> {
+  private async settle(arrival: Arrival, body: OpenBody) {
     try {
       const events = await this.turns.run(() => body.read());
-      if (typeof events !== 'string') return await this.settleEvents(arrival, events);
-      const event_id = await this.inbox.keepFailed(arrival, events);
-      const errors = [{ field: '', code: 'unknown_format', message: events }];
-      throw new AppError('validation_error', events, { details: { errors, event_id } });
+      if (typeof events === 'string') {
+        const event_id = await this.inbox.keepFailed(arrival, events);
+        const errors = [{ field: '', code: 'unknown_format', message: events }];
+        throw new AppError('validation_error', events, { details: { errors, event_id } });
+      }
+      const single =
+        events.length === 1 && (await this.singles.submit({ arrival, event: events[0]! }));
+      return single ? [single] : await this.settleTogether(arrival, events);
     } catch (error) {
       if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
       this.log.error({ err: error, event: arrival.id }, 'A webhook event was not stored');
@@ -213,22 +185,19 @@ export class WebhookReceipts {
   }
 
   /** Returns `undefined` if bodies of the source are queued: they may contain earlier states of the same events. */
-  private async settleEvents(
-    arrival: Arrival,
-    events: readonly ReadEvent[],
-  ): Promise<readonly SettledEvent[] | undefined> {
-    const single =
-      events.length === 1 && (await this.singles.submit({ arrival, event: events[0]! }));
-    if (single) return [single];
-    const settle = () =>
-      this.transactions.run(async (tx) => {
-        const queued = { source: arrival.source, status: 'queued' } as const;
-        if (await tx.existsBy(WebhookEventEntity, queued)) return undefined;
-        const settled = await this.settlement.settle(tx, arrival, events);
-        await this.insertSettled(tx, arrival, settled);
-        return settled.events;
-      });
-    return await (events.length > FEW ? this.manyEvents : this.fewEvents).run(settle);
+  private settleTogether(arrival: Arrival, events: readonly ReadEvent[]) {
+    const settle = async (tx: Tx) => {
+      const queued = { source: arrival.source, status: 'queued' } as const;
+      if (events.length > 0 && (await tx.existsBy(WebhookEventEntity, queued))) return undefined;
+      const settled = await this.settlement.settle(tx, arrival, events);
+      const end = await this.settlement.endOf(tx, arrival, settled);
+      const { status, body = arrival.body, incident_ids, duplicate_of } = end;
+      const { id, source, body_hash, received_at } = arrival;
+      const outcome = [status, body, body_hash, incident_ids, duplicate_of];
+      await this.statements.rowsIn(tx, INSERT_SETTLED, [id, source, ...outcome, received_at]);
+      return settled;
+    };
+    return this.connections.run(() => this.transactions.run(settle));
   }
 
   /** Settles new events and exact repetitions in one round trip. `undefined`: the event is an update or must wait. */
@@ -238,14 +207,10 @@ export class WebhookReceipts {
     );
     const entries = singles.flatMap(({ event }, index) => entriesOfNew(rows[index]!, event));
     const settled = await this.statements.rows<SettledEvent & Pick<Arrival, 'id'>>(SETTLE, [
-      singles.map(({ arrival }) => arrival.id),
-      singles.map(({ arrival }) => arrival.source),
-      singles.map(({ arrival }) => arrival.body),
-      singles.map(({ arrival }) => arrival.body_hash),
+      ...ARRIVALS.values(singles.map(({ arrival }) => arrival)),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),
       rows.map(({ id }) => id),
-      singles.map(({ arrival }) => arrival.received_at.toISOString()),
       ...this.creation.valuesOf(rows),
       ...this.timeline.valuesOf(entries),
     ]);
@@ -253,12 +218,5 @@ export class WebhookReceipts {
     const made = new Set(settled.map(({ incident_id }) => incident_id));
     this.creation.inserted(rows.filter(({ id }) => made.has(id)));
     return singles.map(({ arrival }) => byId.get(arrival.id));
-  }
-
-  private async insertSettled(tx: Tx, arrival: Arrival, settled: SettledEvents): Promise<void> {
-    const { id, source, body_hash, received_at } = arrival;
-    const { status, body = arrival.body, incident_ids, duplicate_of } = endOf(settled);
-    const outcome = [status, body, body_hash, incident_ids, duplicate_of];
-    await this.statements.rowsIn(tx, INSERT_SETTLED, [id, source, ...outcome, received_at]);
   }
 }

@@ -1,11 +1,10 @@
 import '../../platform/http/request.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { RouteConstraints } from '@nestjs/platform-fastify';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { RefusedError } from '../../auth/auth.errors.js';
+import { RefusedError } from '../../auth/principal.js';
 import { accessOf } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -13,11 +12,7 @@ import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { meaningOf } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits, LimitCounter, type NamedLimit } from '../../platform/limits/limits.js';
 import { WebhookSourcesService } from '../sources/webhook-sources.service.js';
-import type {
-  ReceivingSource,
-  SignatureScheme,
-  WebhookSource,
-} from '../sources/webhook-source.entity.js';
+import type { ReceivingSource, WebhookSource } from '../sources/webhook-source.entity.js';
 import {
   SCHEMES,
   signatureHeaders,
@@ -30,15 +25,9 @@ export const OKTA_CHALLENGE = 'x-okta-verification-challenge';
 /** Excludes markup, because the response repeats the challenge and may be displayed. */
 export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
 
-/** Schemes that Okta can use: its event hooks send a fixed header and cannot sign. */
-const SCHEMES_OF_OKTA: readonly SignatureScheme[] = ['token', 'basic'];
-
-/** Selects the handler for requests with a challenge header. The same path has a handler for other requests. */
-export const WithOktaChallenge = (): MethodDecorator =>
-  RouteConstraints({ oktaChallenge: 'present' });
-
 type Constraints = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>;
 
+/** Selects the handler for requests with a challenge header. The same path has a handler for other requests. */
 export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
   oktaChallenge: {
     name: 'oktaChallenge',
@@ -78,15 +67,16 @@ export class HmacGuard implements CanActivate {
       const { source: name = '' } = request.params as { readonly source?: string };
       const found = await this.sources.find(name);
       source = found?.enabled ? found : undefined;
-      if (!source || (isChallenge && !SCHEMES_OF_OKTA.includes(source.signature))) {
+      // Event hooks of Okta send a fixed header and cannot sign.
+      const fitsOkta = source?.signature === 'token' || source?.signature === 'basic';
+      if (!source || (isChallenge && !fitsOkta)) {
         return await this.refuse('unknown_source', request, source);
       }
       if (isChallenge) await this.verifyChallenge(request);
       else await this.verify(request, http.getResponse<FastifyReply>(), source);
       return true;
     } catch (error) {
-      const { code } = toAppError(error);
-      this.errors.inc({ source: source?.source ?? 'other', code });
+      this.errors.inc({ source: source?.source ?? 'other', code: toAppError(error).code });
       throw error;
     }
   }
@@ -114,49 +104,42 @@ export class HmacGuard implements CanActivate {
     );
   }
 
-  private async verify(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    receiving: ReceivingSource,
-  ): Promise<void> {
+  private async verify(request: FastifyRequest, reply: FastifyReply, receiving: ReceivingSource) {
     const { secrets, ...source } = receiving;
     const { source: name, signature } = source;
-    const bytes = (await request.arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
+    const body = (await request.arriving?.read(this.settings.bodyLimitBytes)) ?? Buffer.alloc(0);
     const headers = signatureHeaders(request.raw.rawHeaders);
-    const message = { source: name, headers, body: bytes };
+    const message = { source: name, headers, body };
     const problem = signatureProblem(signature, secrets, message, this.clock.now());
     if (problem) return await this.refuse(problem, request, receiving);
-    const bodyHash = hash('sha256', bytes, 'buffer');
+    const body_hash = hash('sha256', body, 'buffer');
     const signedTime = headers.get(SCHEMES[signature].timestampHeader ?? '');
     // Counts repetitions separately, so that a replay of a captured message cannot use up the limit of its source.
-    const repeated = `${name} ${signedTime} ${bodyHash.toString('base64url')}`;
+    const repeated = `${name} ${signedTime} ${body_hash.toString('base64url')}`;
     const isFirst = !signedTime || (await this.counter.isFirst(REPETITIONS, repeated));
     const account = `${isFirst ? 'source' : 'repeated'} ${name}`;
-    await this.counter.charge(webhookLimit(this.settings), account, reply);
+    const limit = { name: 'webhook', perMinute: this.settings.rateLimitWebhook };
+    await this.counter.charge(limit, account, reply);
     // Rejects compressed bodies, because a small body could expand to any size.
     if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
       throw new AppError('bad_request', 'The body must not have a Content-Encoding.');
     }
-    request.received = bytes;
-    request.verifiedReceipt = { source, bytes, bodyHash, account };
+    request.received = body;
+    request.verifiedReceipt = { source, body, body_hash, limit, account };
   }
 }
 
 export interface VerifiedReceipt {
   readonly source: WebhookSource;
-  readonly bytes: Buffer;
-  readonly bodyHash: Buffer;
-  /** Account of webhookLimit that the events of this request are charged to. */
+  readonly body: Buffer;
+  readonly body_hash: Buffer;
+  /** The guard charges one event to this account before the body is parsed. */
   readonly account: string;
+  readonly limit: NamedLimit;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     verifiedReceipt?: VerifiedReceipt;
   }
-}
-
-/** Limit for the events of a source. The guard charges one event before the body is parsed. */
-export function webhookLimit({ rateLimitWebhook }: Settings): NamedLimit {
-  return { name: 'webhook', perMinute: rateLimitWebhook };
 }

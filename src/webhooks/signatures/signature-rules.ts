@@ -68,7 +68,14 @@ export const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   },
 
   body: {
-    sent: (headers) => [hexSignature(headers), ...pagerDutySignatures(headers)],
+    // PagerDuty signs with each valid secret: https://developer.pagerduty.com/docs/verifying-webhook-signatures
+    sent: (headers) => [
+      hexSignature(headers),
+      ...(headers.get('x-pagerduty-signature') ?? '')
+        .toLowerCase()
+        .split(',')
+        .map((one) => /^v1=(.*)$/.exec(one.trim())?.[1]),
+    ],
     expected: (secret, { body }) => [hmac(secret, '', body).toString('hex')],
   },
 
@@ -106,12 +113,6 @@ function hexSignature(headers: SignatureHeaders): string | undefined {
     headers.get('x-signature') ??
     headers.get('x-hub-signature-256');
   return given?.toLowerCase().replace(/^sha256=/, '');
-}
-
-/** PagerDuty signs with each valid secret: https://developer.pagerduty.com/docs/verifying-webhook-signatures */
-function pagerDutySignatures(headers: SignatureHeaders): (string | undefined)[] {
-  const given = headers.get('x-pagerduty-signature')?.toLowerCase().split(',') ?? [];
-  return given.map((one) => /^v1=(.*)$/.exec(one.trim())?.[1]);
 }
 
 /** The prefix marks base64 of the key. Without it, some senders use the text as the key, others the decoded bytes. */

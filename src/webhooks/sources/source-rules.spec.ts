@@ -1,13 +1,18 @@
 import { PRESETS } from '../reading/formats.js';
 import {
   DEFAULT_SETTINGS,
+  requireUsable,
   SECRET,
   type SettingsChange,
-  secretProblem,
   settingsAfter,
   settingsProblems,
 } from './source-rules.js';
-import { type Mapping, type Preset, SIGNATURE_SCHEMES } from './webhook-source.entity.js';
+import {
+  type Mapping,
+  type Preset,
+  SIGNATURE_SCHEMES,
+  type SignatureScheme,
+} from './webhook-source.entity.js';
 
 const MAPPING = { title: '/title' };
 
@@ -96,7 +101,17 @@ describe('settingsAfter', () => {
 
 const base64 = (bytes: number): string => Buffer.alloc(bytes, 0xfe).toString('base64');
 
-describe('secretProblem', () => {
+/** Returns the message of the error, if the secret is not usable. */
+function secretProblem(secret: string, signature: SignatureScheme): string | undefined {
+  try {
+    requireUsable(secret, signature);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('requireUsable', () => {
   it.each([
     ['plain text', 'sixteen-letters!'],
     ['base64 of 16 bytes', `whsec_${base64(16)}`],

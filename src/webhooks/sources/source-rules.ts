@@ -22,8 +22,6 @@ export const DEFAULT_SETTINGS = {
 
 export type SourceSettings = Pick<WebhookSourceEntity, keyof typeof DEFAULT_SETTINGS>;
 
-export const SETTINGS = Object.keys(DEFAULT_SETTINGS) as readonly (keyof SourceSettings)[];
-
 export type SettingsChange = Partial<SourceSettings>;
 
 const MOST_POINTERS = 10;
@@ -72,75 +70,78 @@ const LIKE_A_RANGE = /^[\s\d.,<>=–…+-]*\d[\s\d.,<>=–…+-]*$/;
 /** Returns the problems of the settings. `null` means that a setting is absent. */
 export function settingsProblems(change: SettingsChange): FieldError[] {
   const problems: FieldError[] = [];
-  const add = (field: string, code: string, text: string) =>
-    void problems.push({ field, code, message: `${field} ${text}.` });
-  const addSize = (field: string) => add(field, 'size', 'has no entries, or too many');
+  const check = (isValid: boolean, field: string, code: string, text: string) => {
+    if (!isValid) problems.push({ field, code, message: `${field} ${text}.` });
+    return isValid;
+  };
+  const checkSize = (size: number, most: number, field: string) =>
+    check(size <= most, field, 'size', 'has no entries, or too many');
 
   const membersOf = (value: unknown, path: string, most = Infinity) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      add(path, 'is_json_object', 'must be an object');
-      return [];
-    }
-    const members = Object.entries(value) as [string, unknown][];
-    if (members.length > most) addSize(path);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!check(isObject, path, 'is_json_object', 'must be an object')) return [];
+    const members = Object.entries(value as Readonly<Record<string, unknown>>);
+    checkSize(members.length, most, path);
     return members.map(([key, member]) => [key, member, `${path}.${shownName(key)}`] as const);
   };
 
   const checkPointers = (value: unknown, path: string, levels = 1): void => {
     if (Array.isArray(value) && levels > 0) {
-      if (value.length === 0 || value.length > MOST_POINTERS) addSize(path);
-      else value.forEach((one, at) => checkPointers(one, `${path}.${at}`, levels - 1));
-    } else if (typeof value !== 'string' || !new RegExp(POINTER.pattern).test(value)) {
-      add(path, 'json_pointer', 'must be a JSON pointer, such as /alert/title');
-    } else if (value.length > POINTER.maxLength) add(path, 'max_length', 'is too long');
-  };
-
-  const checkWords = (name: 'severity_mapping' | 'type_mapping') => {
-    const isSeverity = name === 'severity_mapping';
-    for (const [word, meaning, path] of membersOf(change[name], name, MOST_WORDS)) {
-      if (!/[^\s_-]/.test(word)) add(path, 'matches', 'must be a word');
-      if (word.length > LONGEST_WORD) add(path, 'max_length', 'is too long');
-      if (isSeverity && LIKE_A_RANGE.test(word) && !RANGE.test(word)) {
-        add(path, 'matches', 'must be a word, a number, or a range such as 0-39');
-      }
-      if (isSeverity && !SEVERITIES.some((severity) => severity === meaning)) {
-        add(path, 'is_in', `must be one of: ${SEVERITIES.join(', ')}`);
-      }
-      if (!isSeverity && !(typeof meaning === 'string' && INCIDENT_TYPE.test(meaning))) {
-        add(path, 'matches', 'must be an incident type');
-      }
+      if (!checkSize(value.length || Infinity, MOST_POINTERS, path)) return;
+      value.forEach((one, at) => checkPointers(one, `${path}.${at}`, levels - 1));
+      return;
+    }
+    const isPointer = typeof value === 'string' && new RegExp(POINTER.pattern).test(value);
+    if (check(isPointer, path, 'json_pointer', 'must be a JSON pointer, such as /alert/title')) {
+      check(String(value).length <= POINTER.maxLength, path, 'max_length', 'is too long');
     }
   };
 
   const { format, preset, mapping, severity_mapping, type_mapping } = change;
-  if (mapping) {
-    for (const [key, value, path] of membersOf(mapping, 'mapping')) {
-      if (LEVELS.has(key)) checkPointers(value, path, LEVELS.get(key));
-      else if (key !== 'lift') add(path, 'unknown_field', 'is not a known field');
-      else {
-        for (const [field, pointers, at] of membersOf(value, path, MOST_LIFTED)) {
-          const isKey = /^[a-z][a-z0-9_]{0,63}$/.test(field);
-          if (!isKey) add(at, 'matches', 'must be a key of a-z, 0-9 and _');
-          checkPointers(pointers, at);
-        }
+  for (const [key, value, path] of mapping ? membersOf(mapping, 'mapping') : []) {
+    if (LEVELS.has(key)) checkPointers(value, path, LEVELS.get(key));
+    else if (check(key === 'lift', path, 'unknown_field', 'is not a known field')) {
+      for (const [field, pointers, at] of membersOf(value, path, MOST_LIFTED)) {
+        const isKey = /^[a-z][a-z0-9_]{0,63}$/.test(field);
+        check(isKey, at, 'matches', 'must be a key of a-z, 0-9 and _');
+        checkPointers(pointers, at);
       }
     }
-    if (problems.length === 0 && !TELLING.some((name) => Object.hasOwn(mapping, name))) {
-      add('mapping', 'required', `must have at least one of: ${TELLING.join(', ')}`);
+  }
+  if (mapping && problems.length === 0) {
+    const isTelling = TELLING.some((name) => Object.hasOwn(mapping, name));
+    check(isTelling, 'mapping', 'required', `must have at least one of: ${TELLING.join(', ')}`);
+  }
+  const words = { severity_mapping, type_mapping };
+  for (const [name, mapped] of Object.entries(words).filter(([, mapped]) => mapped)) {
+    for (const [word, meaning, path] of membersOf(mapped, name, MOST_WORDS)) {
+      check(/[^\s_-]/.test(word), path, 'matches', 'must be a word');
+      check(word.length <= LONGEST_WORD, path, 'max_length', 'is too long');
+      if (name === 'severity_mapping') {
+        const isWord = !LIKE_A_RANGE.test(word) || RANGE.test(word);
+        check(isWord, path, 'matches', 'must be a word, a number, or a range such as 0-39');
+        const isSeverity = SEVERITIES.some((severity) => severity === meaning);
+        check(isSeverity, path, 'is_in', `must be one of: ${SEVERITIES.join(', ')}`);
+      } else {
+        const isType = typeof meaning === 'string' && INCIDENT_TYPE.test(meaning);
+        check(isType, path, 'matches', 'must be an incident type');
+      }
     }
   }
-  if (severity_mapping) checkWords('severity_mapping');
-  if (type_mapping) checkWords('type_mapping');
-  if ((mapping || preset) && format !== undefined && format !== 'mapping') {
-    add('format', 'is_in', 'must be mapping, or absent, if there is a mapping or a preset');
-  }
+  const isOther = (mapping || preset) && format !== undefined && format !== 'mapping';
+  const rule = 'must be mapping, or absent, if there is a mapping or a preset';
+  check(!isOther, 'format', 'is_in', rule);
   return problems;
+}
+
+export function requireValidSettings(change: SettingsChange): void {
+  const problems = settingsProblems(change);
+  if (problems.length > 0) throw new ValidationError(problems);
 }
 
 /** Returns the settings after a request. A preset replaces all reading rules that are not in the request. */
 export function settingsAfter(before: SourceSettings, change: SettingsChange): SourceSettings {
-  const problems = settingsProblems(change);
-  if (problems.length > 0) throw new ValidationError(problems);
+  requireValidSettings(change);
   const preset = change.preset ? presetNamed(change.preset) : undefined;
   const { mapping, severity_mapping, type_mapping, incident_type } = DEFAULT_SETTINGS;
   const after: SourceSettings = {
@@ -159,7 +160,8 @@ export function settingsAfter(before: SourceSettings, change: SettingsChange): S
 }
 
 function given(change: SettingsChange): SettingsChange {
-  const present = SETTINGS.filter((name) => change[name] !== undefined);
+  const names = Object.keys(DEFAULT_SETTINGS) as (keyof SourceSettings)[];
+  const present = names.filter((name) => change[name] !== undefined);
   return Object.fromEntries(
     present.map((name) => [name, change[name] === '' ? null : change[name]]),
   );
@@ -185,7 +187,14 @@ const SECRET_RULES: Partial<Record<SignatureScheme, readonly [pattern: RegExp, r
   ],
 };
 
-export function secretProblem(secret: string, signature: SignatureScheme): string | undefined {
-  const [pattern, rule] = SECRET_RULES[signature] ?? [/^/];
-  return pattern.test(secret) ? undefined : rule;
+/** Without a new secret, checks the current secret. */
+export function requireUsable(
+  secret: string | undefined,
+  signature: SignatureScheme,
+  current?: string,
+): void {
+  const [pattern, rule] = SECRET_RULES[signature] ?? [/^/, ''];
+  const used = secret ?? current;
+  if (used === undefined || pattern.test(used)) return;
+  throw ValidationError.of(secret === undefined ? 'signature' : 'secret', 'matches', rule);
 }

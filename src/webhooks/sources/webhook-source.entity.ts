@@ -21,8 +21,6 @@ export type EventFormatName = (typeof EVENT_FORMATS)[number];
 
 export type SeverityMapping = Readonly<Record<string, Severity>>;
 
-export type TypeMapping = Readonly<Record<string, string>>;
-
 /** The first pointer to a text or number counts. A pointer with `^` starts at the body, which events may share. */
 export type Pointers = string | readonly string[];
 
@@ -78,7 +76,7 @@ export class WebhookSourceEntity {
   readonly severity_mapping: SeverityMapping;
 
   @Column({ type: 'jsonb', default: {} })
-  readonly type_mapping: TypeMapping;
+  readonly type_mapping: Readonly<Record<string, string>>;
 
   @Column({ type: 'boolean', default: false })
   readonly incident_type_fixed: boolean;
@@ -120,14 +118,9 @@ export type WebhookSource = Omit<WebhookSourceEntity, 'secret' | 'previous_secre
 
 export type ReadingRules = Pick<WebhookSource, 'source' | 'format'> & Partial<WebhookSource>;
 
-export interface ReceivingSource extends WebhookSource {
-  readonly secrets: readonly ReceivingSecret[];
-}
+export type ReceivingSecret = Readonly<{ value: string; until?: Date | null }>;
 
-export interface ReceivingSecret {
-  readonly value: string;
-  readonly until?: Date | null;
-}
+export type ReceivingSource = WebhookSource & Readonly<{ secrets: readonly ReceivingSecret[] }>;
 
 /** Settings for the events of a tool, from a YAML file in src/webhooks/presets. */
 export type Preset = Readonly<Record<'name' | 'title' | 'documentation', string>> &

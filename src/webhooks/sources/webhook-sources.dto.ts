@@ -81,8 +81,6 @@ const ABOUT: Readonly<Record<keyof SourceSettings, string>> = {
   playbook: `Name of the playbook that guides the triage. It may be created later. ${CLEARED}`,
 };
 
-const IN_PRESETS: readonly string[] = ['signature', 'mapping'];
-
 function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsChange> {
   class Settings {}
   const isChange = use === 'change';
@@ -94,7 +92,8 @@ function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsC
   ) => {
     // A request may omit every setting. A response omits only settings whose default is null.
     const isOptional = isRequest || DEFAULT_SETTINGS[name] === null;
-    const optional = use === 'preset' ? !IN_PRESETS.includes(name) : isOptional;
+    const isInPresets = name === 'signature' || name === 'mapping';
+    const optional = use === 'preset' ? !isInPresets : isOptional;
     const defaults = use === 'new' && { default: DEFAULT_SETTINGS[name] ?? undefined };
     const options = { ...given, description: ABOUT[name], optional, ...defaults };
     fieldOf(options)(Settings.prototype, name);
@@ -227,13 +226,11 @@ export class WebhookPreviewDto {
 
   /** Returns the response as JSON text, because raw_data is stored text in which numbers keep all digits. */
   static envelopeOf(this: void, events: readonly ReadEvent[]): string {
-    return `{"data":{"incidents":[${events.map(previewOf).join()}]}}`;
+    const incidents = events.map(({ incident, unknownSeverity, eventId: event_id }) => {
+      const { raw_data, incident_type, severity, title, fields } = incident;
+      const said = { incident_type, severity, unknown_severity: unknownSeverity };
+      return jsonWithRawData({ ...said, title, event_id, fields }, raw_data);
+    });
+    return `{"data":{"incidents":[${incidents.join()}]}}`;
   }
-}
-
-function previewOf(event: ReadEvent): string {
-  const { raw_data, incident_type, severity, title, fields } = event.incident;
-  const { unknownSeverity: unknown_severity, eventId: event_id } = event;
-  const shown = { incident_type, severity, unknown_severity, title, event_id, fields };
-  return jsonWithRawData(shown, raw_data);
 }

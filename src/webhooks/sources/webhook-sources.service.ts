@@ -18,24 +18,22 @@ import type { SealedColumn } from '../../platform/secrets/secret-keys.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { readEventJson } from '../reading/event-json.js';
 import { openBody, type ReadEvent } from '../reading/read-events.js';
-import { DEFAULT_SETTINGS, secretProblem, settingsAfter } from './source-rules.js';
 import {
-  type ReceivingSecret,
-  type ReceivingSource,
-  type SignatureScheme,
-  SOURCE_NAME,
-  WebhookSourceEntity,
-} from './webhook-source.entity.js';
+  DEFAULT_SETTINGS,
+  requireUsable,
+  requireValidSettings,
+  settingsAfter,
+} from './source-rules.js';
+import { type ReceivingSource, SOURCE_NAME, WebhookSourceEntity } from './webhook-source.entity.js';
 import type {
   WebhookSourceInputDto,
   WebhookSourceQueryDto,
   WebhookSourceUpdateDto,
 } from './webhook-sources.dto.js';
 
-/** Time for which the previous secret stays valid, so that an administrator can reconfigure the sender. */
+/** Time for which the previous secret stays valid. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
-/** Binds an encrypted secret to its source. */
 const contextOf = (source: string): string => `webhook:${source}`;
 
 export const WEBHOOK_SECRETS: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
@@ -82,16 +80,12 @@ export class WebhookSourcesService {
 
   async list({ sort, ...range }: WebhookSourceQueryDto): Promise<Page<WebhookSourceEntity>> {
     const order = findOrder(sort, { created_at: 'created_at', source: 'source' }, 'source');
-    const rows = this.dataSource.getRepository(WebhookSourceEntity);
-    return await findPage(rows, range, { order });
+    return await findPage(this.dataSource.getRepository(WebhookSourceEntity), range, { order });
   }
 
   async preview(name: string, bytes: Buffer = Buffer.alloc(0)): Promise<ReadEvent[]> {
     const source = await this.get(name);
-    const events = await this.turns.run(() => {
-      const body = openBody(source, readEventJson(bytes));
-      return body.isEmpty ? [] : body.read();
-    });
+    const events = await this.turns.run(() => openBody(source, readEventJson(bytes)).read());
     if (typeof events === 'string') throw ValidationError.of('', 'unknown_format', events);
     return events;
   }
@@ -102,34 +96,25 @@ export class WebhookSourcesService {
     idempotency: Participant<WebhookSourceEntity>,
   ): Promise<WebhookSourceEntity> {
     const settings = settingsAfter(DEFAULT_SETTINGS, wanted);
-    requireUsable(secret, settings.signature, 'secret');
+    requireUsable(secret, settings.signature);
     const sealed = { source, secret: this.box.seal(secret, contextOf(source)) };
+    const insert = async (tx: Tx) => {
+      await tx.insert(WebhookSourceEntity, { ...settings, ...sealed, created_by: caller.name });
+      return await this.recorded(tx, caller, 'webhook_source.created', source);
+    };
     const taken = () => new AppError('conflict', `A webhook source ${source} already exists.`);
     return await mapConstraints({ pk_webhook_sources: taken }, () =>
-      this.transactions.run<WebhookSourceEntity>(
-        async (tx) => {
-          const row = { ...settings, ...sealed, created_by: caller.name };
-          await tx.getRepository(WebhookSourceEntity).insert(row);
-          return await this.recorded(tx, caller, 'webhook_source.created', source);
-        },
-        caller,
-        idempotency,
-      ),
+      this.transactions.run<WebhookSourceEntity>(insert, caller, idempotency),
     );
   }
 
-  async update(
-    caller: Caller,
-    source: string,
-    change: WebhookSourceUpdateDto,
-  ): Promise<WebhookSourceEntity> {
+  async update(caller: Caller, source: string, change: WebhookSourceUpdateDto) {
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
     if (given.length === 0) throw ValidationError.nothingGiven();
+    requireValidSettings(change);
     return await this.transactions.run<WebhookSourceEntity>(async (tx) => {
-      const before = await this.get(source, tx);
-      const after = this.contentAfter(before, change);
-      const rows = tx.getRepository(WebhookSourceEntity);
-      await rows.update({ source }, { ...after, updated_at: () => 'now()' });
+      const after = this.contentAfter(await this.get(source, tx), change);
+      await tx.update(WebhookSourceEntity, { source }, { ...after, updated_at: () => 'now()' });
       const fields = given.map(([name]) => name);
       return await this.recorded(tx, caller, 'webhook_source.updated', source, { fields });
     }, caller);
@@ -139,11 +124,11 @@ export class WebhookSourcesService {
     await this.transactions.run(async (tx) => {
       await this.get(source, tx);
       await this.recorded(tx, caller, 'webhook_source.deleted', source);
-      await tx.getRepository(WebhookSourceEntity).delete({ source });
+      await tx.delete(WebhookSourceEntity, { source });
     }, caller);
   }
 
-  /** Returns the content after the change. Only the newest two secrets are valid. */
+  /** Only the newest two secrets are valid. */
   private contentAfter(before: WebhookSourceEntity, change: WebhookSourceUpdateDto) {
     const { source } = before;
     const { secret, revoke_old_secret } = change;
@@ -153,8 +138,7 @@ export class WebhookSourcesService {
       throw ValidationError.of('secret', 'required', message);
     }
     const current = this.open(source, before.secret);
-    const field = secret === undefined ? 'signature' : 'secret';
-    requireUsable(secret ?? current, settings.signature, field);
+    requireUsable(secret, settings.signature, current);
     // The comparison needs no constant time, because the caller may set the secret anyway.
     const isNew = secret !== undefined && secret !== current;
     const until = new Date(this.clock.now().getTime() + OVERLAP_MS);
@@ -168,9 +152,10 @@ export class WebhookSourcesService {
   }
 
   async get(source: string, tx?: Tx): Promise<WebhookSourceEntity> {
-    const rows = (tx ?? this.dataSource).getRepository(WebhookSourceEntity);
+    const manager = tx ?? this.dataSource.manager;
     const lock = tx && ({ mode: 'pessimistic_write' } as const);
-    const found = SOURCE_NAME.test(source) ? await rows.findOne({ where: { source }, lock }) : null;
+    const options = { where: { source }, lock };
+    const found = SOURCE_NAME.test(source) && (await manager.findOne(WebhookSourceEntity, options));
     if (!found) throw new NotFoundError('Webhook source');
     return found;
   }
@@ -183,7 +168,7 @@ export class WebhookSourcesService {
     source: string,
     details?: { readonly fields: readonly string[] },
   ): Promise<WebhookSourceEntity> {
-    const row = await tx.getRepository(WebhookSourceEntity).findOneByOrFail({ source });
+    const row = await tx.findOneByOrFail(WebhookSourceEntity, { source });
     const { enabled, signature, format, preset } = row;
     const subject = { type: 'webhook_source', id: source };
     const shown = { enabled, signature, format, preset: preset ?? undefined, ...details };
@@ -196,7 +181,6 @@ export class WebhookSourcesService {
     this.sources = undefined;
   }
 
-  /** Returns `undefined` if there is no secret, or the secret cannot be decrypted. */
   private open(source: string, sealed: string | null): string | undefined {
     try {
       return sealed === null ? undefined : this.box.open(sealed, contextOf(source));
@@ -208,44 +192,31 @@ export class WebhookSourcesService {
   private valid(): Promise<Sources> {
     const now = performance.now();
     if (this.sources && now - this.readAt < VALID_MS) return this.sources;
-    const sources = this.read().catch((error: unknown) => {
-      if (this.sources === sources) this.forget();
-      throw error;
-    });
     this.readAt = now;
-    this.sources = sources;
+    const sources = (this.sources = this.read());
+    sources.catch(() => {
+      if (this.sources === sources) this.forget();
+    });
     return sources;
   }
 
   private async read(): Promise<Sources> {
     const rows = await this.dataSource.getRepository(WebhookSourceEntity).find();
-    const sources = rows.map(({ secret, previous_secret, ...row }): ReceivingSource => {
+    const sources = rows.map(({ secret, previous_secret, ...row }) => {
       const { source, previous_secret_until: until } = row;
-      const secrets = [
-        ...this.usable(source, secret),
-        ...this.usable(source, previous_secret, until),
-      ];
-      return { ...row, secrets };
+      const secrets = [{ value: secret }, { value: previous_secret, until }].flatMap((sealed) => {
+        const value = this.open(source, sealed.value);
+        if (value === undefined) this.reportUnreadable(source, sealed.value);
+        return value === undefined ? [] : [{ ...sealed, value }];
+      });
+      return [source, { ...row, secrets }] as const;
     });
-    return new Map(sources.map((source) => [source.source, source]));
+    return new Map(sources);
   }
 
-  private usable(source: string, sealed: string | null, until?: Date | null): ReceivingSecret[] {
-    const value = this.open(source, sealed);
-    if (value !== undefined) return [{ value, until }];
-    if (sealed !== null && !this.unreadable.has(sealed)) {
-      this.unreadable.add(sealed);
-      this.log.error({ source }, 'A secret of a webhook source cannot be decrypted: set a new one');
-    }
-    return [];
+  private reportUnreadable(source: string, sealed: string | null): void {
+    if (sealed === null || this.unreadable.has(sealed)) return;
+    this.unreadable.add(sealed);
+    this.log.error({ source }, 'A secret of a webhook source cannot be decrypted: set a new one');
   }
-}
-
-function requireUsable(
-  secret: string | undefined,
-  signature: SignatureScheme,
-  field: string,
-): void {
-  const problem = secret === undefined ? undefined : secretProblem(secret, signature);
-  if (problem) throw ValidationError.of(field, 'matches', problem);
 }

@@ -122,7 +122,7 @@ export async function startService(
 ): Promise<Target> {
   const key = `its_${randomBytes(4).toString('hex')}_${randomBytes(32).toString('base64url')}`;
   // The limits of the heap are those of the container image.
-  const heap = ['--max-semi-space-size=16', '--max-old-space-size=768'];
+  const heap = ['--max-semi-space-size=32', '--max-old-space-size=768'];
   const options = [heap, process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []];
   const dataDir = temporaryFolder();
   return await startTarget([...options.flat(), join(dist, 'main.js')], databaseUrl, key, {

@@ -23,7 +23,7 @@ export async function startTracedApp(
   };
   const lines: Readonly<Record<string, unknown>>[] = [];
   const quiet = { info: () => undefined, warn: () => undefined };
-  const endTracing = startTracing(collector.url, 1, quiet);
+  const endTracing = startTracing(collector.url, quiet);
   const log = { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) };
   const app = await startTestApp({ settings, log });
   return {

@@ -190,7 +190,9 @@ export class TriageWorld extends World {
     await nest.get(Work)['worker']['looking'].stop();
   }
 
-  startWorkOf({ nest }: TestApp): void {
-    nest.get(Work)['worker']['looking'].start();
+  /** Stops a running loop first, because a loop that starts twice cannot be stopped. */
+  async startWorkOf(app: TestApp): Promise<void> {
+    await this.stopWorkOf(app);
+    app.nest.get(Work)['worker']['looking'].start();
   }
 }

@@ -1,16 +1,9 @@
 import { openOperation } from './linked.mjs';
-import { element, read, utc, whyUnread } from './page.mjs';
 
 /* Lists the actions that wait for the approval of the user, with links to the operations that decide. */
 
-const TYPES = '/api/actions/types';
 const DECISIONS = { Approve: 'approveAction', Reject: 'rejectAction' };
-
-const LONGEST = 120;
-const LONGEST_REASON = 500;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Quotation marks of all languages and widths: with such a mark, a title could seem to end. */
-const QUOTES = /["\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 
 export const listOf = (levels) =>
   `/api/actions?status=pending_approval&approval_level=${levels}&sort=requested_at&per_page=20`;
@@ -24,8 +17,8 @@ export function showApprovals(section, ui) {
   const content = element('div', { 'aria-live': 'polite' });
   section.replaceChildren(element('div', { class: 'its-heading' }, title, again), content);
   const show = async () => {
-    const shown = await pending(levels, ui).catch((error) => [
-      element('p', {}, ...whyUnread('They', error)),
+    const shown = await pending(levels, ui).catch(({ message }) => [
+      element('p', {}, `They could not be read: ${message}`),
     ]);
     content.replaceChildren(...shown);
   };
@@ -35,26 +28,25 @@ export function showApprovals(section, ui) {
 }
 
 async function pending(levels, ui) {
-  const { data, meta } = await read(listOf(levels));
+  const answer = await fetch(listOf(levels));
+  const { data, meta, error } = await answer.json();
+  if (answer.status === 401) {
+    const login = element('a', { href: '/login?next=/docs' }, 'Log in again');
+    return [element('p', {}, 'Your session has ended. ', login)];
+  }
+  if (!answer.ok) throw new Error(error.message);
   if (data.length === 0) return [element('p', {}, 'Nothing waits for you.')];
-  const { data: types } = await read(TYPES);
   const more = meta.total - data.length;
-  const list = element('ul', {}, ...data.map((action) => lineOf(action, types, ui)));
+  const list = element('ul', {}, ...data.map((action) => itemOf(action, ui)));
   return more > 0 ? [list, element('p', {}, `And ${more} more: List actions shows them.`)] : [list];
 }
 
-function lineOf(action, types, ui) {
-  const { id, action_type, incident, parameters = {}, preview } = action;
-  const facts = factsOf(action, types).flatMap(({ label, value }) => [
-    ' · ',
-    element('span', {}, `${label} `, foreign(value)),
-  ]);
-  const what = element('div', {}, element('strong', {}, action_type), ...facts);
-  // Texts of strangers are last, each on its own line and in quotes, so that they do not look like facts.
-  if (preview) what.append(element('div', {}, 'would touch: ', foreign(preview.message)));
-  const { reason } = parameters;
-  if (reason) what.append(quoted('reason', shortened(reason, LONGEST_REASON)));
-  if (incident) what.append(quoted(incident.incident_number, incident.title));
+function itemOf(action, ui) {
+  const { id, action_type } = action;
+  const facts = factsOf(action).map(([label, value]) =>
+    // Isolates the text of a stranger: its direction affects no other text, and its border shows where it ends.
+    element('div', {}, `${label}: `, element('bdi', {}, visible(value))),
+  );
   const decisions = Object.entries(DECISIONS).map(([words, operationId]) => {
     const link = element('a', { href: `#/Approvals/${operationId}` }, words);
     link.addEventListener('click', (event) => {
@@ -63,42 +55,31 @@ function lineOf(action, types, ui) {
     });
     return link;
   });
-  const links = element('span', { class: 'its-decisions' }, ...decisions);
-  return element('li', { 'data-action': id }, what, links);
+  return element(
+    'li',
+    { 'data-action': id },
+    element('div', {}, element('strong', {}, action_type), ...facts),
+    element('span', { class: 'its-decisions' }, ...decisions),
+  );
 }
 
-const quoted = (label, words) =>
-  element('div', {}, `${label}: "`, foreign(words.replace(QUOTES, "'")), '"');
-
-export function factsOf(action, types) {
-  const { approval_level, requested_by, expires_at, incident } = action;
+/** Returns a line for each fact. The words of strangers come last, so that a long text hides no other fact. */
+export function factsOf({ parameters = {}, preview, incident, ...action }) {
+  const { reason, ...target } = parameters;
   const facts = [
-    ...targetsOf(action, types),
-    { label: 'requested by', value: requested_by },
-    approval_level && { label: 'needs', value: approval_level },
-    incident && { label: 'severity', value: incident.severity },
-    expires_at && { label: 'until', value: utc(expires_at) },
+    ['requested by', action.requested_by],
+    ['needs', action.approval_level],
+    ['severity', incident?.severity],
+    ['until', action.expires_at && utc(action.expires_at)],
+    ...Object.entries(target).map(([name, value]) => [name, textOf(value)]),
+    ['would touch', preview?.message],
+    ['reason', reason],
+    [incident?.incident_number, incident?.title],
   ];
-  return facts.filter(Boolean);
+  return facts.filter(([, value]) => value);
 }
 
-/** Required parameters come first and are complete; optional parameters are cut. The reason is shown separately. */
-function targetsOf({ action_type, parameters = {} }, types) {
-  const known = types.find(({ name }) => name === action_type)?.parameters ?? [];
-  const mayBeCut = (name) => known.some((one) => one.name === name && !one.required);
-  return Object.entries(parameters)
-    .filter(([name]) => name !== 'reason')
-    .map(([name, value]) => {
-      const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-      return { label: name, value: mayBeCut(name) ? shortened(text) : text };
-    })
-    .sort((one, other) => mayBeCut(one.label) - mayBeCut(other.label));
-}
-
-const shortened = (text, most = LONGEST) => (text.length > most ? `${text.slice(0, most)}…` : text);
-
-/** Isolates the text of a stranger: its direction affects no other text, and its border shows where it ends. */
-const foreign = (text) => element('bdi', {}, visible(text));
+const textOf = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 /** Replaces each invisible character by a mark such as `⟦U+202E⟧`. */
 export const visible = (text) =>
@@ -106,3 +87,13 @@ export const visible = (text) =>
     UNSEEN,
     (one) => `⟦U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟧`,
   );
+
+const utc = (time) => `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** Creates an element. Strings become text, never markup, because strangers wrote some of them. */
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}

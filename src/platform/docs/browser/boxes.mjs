@@ -2,6 +2,7 @@ import { searchedWords } from './search.mjs';
 
 /* "Try it out" sends all boxes: an unchosen filter would hide results, and an example reason would be recorded. */
 
+/** In the order in which the page shows the operations of a path. */
 const METHODS = ['get', 'post', 'put', 'delete'];
 /** Ids of the recorded examples exist on no other service. */
 const RECORDED_ID = /^([a-z]+-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -30,9 +31,10 @@ export function documentForPage(document, mayCall) {
       ...(requestBody && { requestBody: bodyOf(requestBody, method) }),
     };
   };
-  const paths = mapValues(document.paths, (item) =>
-    mapValues(item, (part, key) => (METHODS.includes(key) ? forPage(part, key) : part)),
-  );
+  const paths = mapValues(document.paths, (item) => {
+    const methods = METHODS.filter((method) => item[method]);
+    return Object.fromEntries(methods.map((method) => [method, forPage(item[method], method)]));
+  });
   return { ...document, servers: [{ url: '/' }], paths };
 }
 

@@ -1,4 +1,4 @@
-/* Finds and sorts operations. Swagger UI passes Immutable collections. */
+/* Finds operations. Swagger UI passes Immutable collections. */
 
 export function isFound(words, parts) {
   const text = parts.filter(Boolean).join(' ').toLowerCase();
@@ -61,12 +61,4 @@ export function searchedWords({ operationId, parameters = [], requestBody }, res
   // Only the title of an example says, for instance, that an incident can be resolved.
   const examples = media.flatMap((one) => Object.values(one.examples ?? {}));
   return [words, ...examples.map(({ summary }) => summary)].join(' ');
-}
-
-const METHODS = ['get', 'post', 'put', 'delete'];
-
-export function inOrder(one, other) {
-  const [path, otherPath] = [one.get('path'), other.get('path')];
-  if (path !== otherPath) return path < otherPath ? -1 : 1;
-  return METHODS.indexOf(one.get('method')) - METHODS.indexOf(other.get('method'));
 }

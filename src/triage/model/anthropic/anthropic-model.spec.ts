@@ -111,30 +111,14 @@ describe('AnthropicModel', () => {
     expect(first!.body.tools).toBeUndefined();
   });
 
-  it.each(['end_turn', 'stop_sequence'])(
-    'reads the last text block of an answer with stop_reason %s',
-    async (reason) => {
-      const content = [
-        { type: 'thinking', thinking: '…', signature: 's' },
-        { type: 'text', text: 'I have looked at it.' },
-        { type: 'text', text: JSON.stringify(VERDICT) },
-      ];
-      api.script(message({ content, stop_reason: reason }));
-      expect((await judge(modelAt(api))).verdict.classification).toBe('malicious');
-    },
-  );
-
-  it('continues after a pause of the provider, and adds the tokens', async () => {
+  it('reads the last text block of an answer', async () => {
     const content = [
       { type: 'thinking', thinking: '…', signature: 's' },
-      { type: 'text', text: 'One moment.' },
+      { type: 'text', text: 'I have looked at it.' },
+      { type: 'text', text: JSON.stringify(VERDICT) },
     ];
-    api.script(message({ content, stop_reason: 'pause_turn' }), verdict());
-    const { tokens } = await judge(modelAt(api));
-    expect(tokens).toEqual({ input: 2_220, output: 100, cached_input: 2_000 });
-    const { messages } = api.requests[1]!.body;
-    expect(messages).toHaveLength(2);
-    expect(messages[1]).toEqual({ role: 'assistant', content });
+    api.script(message({ content }));
+    expect((await judge(modelAt(api))).verdict.classification).toBe('malicious');
   });
 
   it.each([
@@ -155,6 +139,12 @@ describe('AnthropicModel', () => {
     [
       'a reason that is new',
       text(JSON.stringify(VERDICT), 'tired'),
+      'invalid_answer',
+      /unknown reason/,
+    ],
+    [
+      'a pause, which only tools of the provider cause',
+      text('One moment.', 'pause_turn'),
       'invalid_answer',
       /unknown reason/,
     ],
@@ -204,11 +194,5 @@ describe('AnthropicModel', () => {
       { model: 'claude-sonnet-5-5', prompt_hash },
       { model: 'claude-sonnet-5-5-20261101', prompt_hash },
     ]);
-  });
-
-  it('fails if the provider pauses in every response', async () => {
-    api.script(text('One moment.', 'pause_turn'));
-    expect(await failureOf(judge(modelAt(api)))).toMatchObject({ reason: 'invalid_answer' });
-    expect(api.requests).toHaveLength(10);
   });
 });

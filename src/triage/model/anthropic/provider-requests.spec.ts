@@ -126,15 +126,15 @@ describe('ProviderRequests', () => {
     api.script(failure(429, 'rate_limit_error', { 'retry-after': '3600' }));
     expect(await failureOf(judge(modelAt(api)))).toMatchObject({
       reason: 'rate_limited',
-      extras: { retryAfterMs: 3_600_000 },
+      retryAfterMs: 3_600_000,
     });
     expect(api.requests).toHaveLength(1);
   });
 
   it('limits Retry-After to an hour', async () => {
     api.script(failure(529, 'overloaded_error', { 'retry-after': '999999999' }));
-    const { extras } = await failureOf(judge(modelAt(api)));
-    expect(extras.retryAfterMs).toBe(3_600_000);
+    const { retryAfterMs } = await failureOf(judge(modelAt(api)));
+    expect(retryAfterMs).toBe(3_600_000);
   });
 
   it('throws a timeout without a retry if the provider never responds', async () => {

@@ -4,10 +4,13 @@ import { presentTime } from '../../../platform/clock.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { type Gate, retryAfterMs } from '../../../platform/net/outbound-request.js';
+import { retryAfterMs } from '../../../platform/net/outbound-request.js';
+import { traced } from '../../../platform/tracing/tracing.js';
 import {
+  type Judging,
   ModelUnavailableError,
   type Remedy,
+  type TokenUse,
   type UnavailableReason,
 } from '../triage-model.port.js';
 
@@ -29,8 +32,7 @@ export class ProviderRequests {
   constructor(
     private readonly http: OutboundHttp,
     settings: AnthropicSettings,
-    private readonly gate: Gate,
-    private readonly signal: AbortSignal,
+    private readonly judging: Judging,
   ) {
     const { anthropicApiKey: apiKey, anthropicBaseUrl: baseURL } = settings;
     const { triageTimeoutMs: timeout } = settings;
@@ -40,14 +42,40 @@ export class ProviderRequests {
     this.sdk = new Anthropic({ apiKey, baseURL, timeout, fetch, ...quiet });
   }
 
-  async send(params: Anthropic.MessageCreateParamsNonStreaming): Promise<unknown> {
-    const signal = AbortSignal.any([this.signal, this.ended.signal]);
-    signal.throwIfAborted();
+  /** Also records the tokens of the response, and the model that the response names. */
+  async send(params: Anthropic.MessageCreateParamsNonStreaming): Promise<Anthropic.Message> {
+    const { meter } = this.judging;
+    const attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.request.model': params.model,
+    };
+    return await traced(
+      () => ({ name: `chat ${params.model}`, kind: 'client', attributes }),
+      async (span) => {
+        const answer = await this.answerTo(params);
+        const tokens = tokensOf(answer);
+        const { input, output } = tokens;
+        meter.add(tokens);
+        span?.note({ 'gen_ai.usage.input_tokens': input, 'gen_ai.usage.output_tokens': output });
+        if (!isMessage(answer)) throw notAMessage(answer);
+        const model: unknown = answer.model;
+        const isName = typeof model === 'string' && MODEL.test(model);
+        if (meter.asked && isName) meter.asked = { ...meter.asked, model };
+        span?.note({ 'gen_ai.response.model': meter.asked?.model });
+        return answer;
+      },
+    );
+  }
+
+  private async answerTo(params: Anthropic.MessageCreateParamsNonStreaming): Promise<unknown> {
+    const { signal } = this.judging;
+    const over = AbortSignal.any([signal, this.ended.signal]);
     try {
-      return await this.sdk.messages.create(params, { signal });
+      return await this.sdk.messages.create(params, { signal: over });
     } catch (error) {
-      this.signal.throwIfAborted();
-      throw failureOf(signal.aborted ? signal.reason : error);
+      signal.throwIfAborted();
+      throw failureOf(over.aborted ? over.reason : error);
     }
   }
 
@@ -55,15 +83,13 @@ export class ProviderRequests {
     const { method, url, headers } = request;
     const body = await request.text();
     try {
-      const answer = await this.gate.send((departure) =>
+      const answer = await this.judging.gate.send((departure) =>
         this.http.request({
           ...{ method, url: new URL(url), body },
-          headers: Object.fromEntries(
-            SENT_HEADERS.map((name) => [name, headers.get(name) ?? undefined]),
-          ),
+          headers: Object.fromEntries([...headers].filter(([name]) => SENT_HEADERS.includes(name))),
           timeoutMs: Math.max(1, this.timeLeftMs),
           operatorsTarget: true,
-          signal: this.signal,
+          signal: this.judging.signal,
           beforeLeaving: () => departure.leave(),
         }),
       );
@@ -85,6 +111,30 @@ export class ProviderRequests {
   private get timeLeftMs(): number {
     return this.deadline - performance.now();
   }
+}
+
+const MODEL = /^[\w.:@/-]{1,200}$/;
+const MOST_BLOCKS = 200;
+
+/** Checks the response, because the SDK does not, and a proxy may respond with any content. */
+function isMessage(answer: unknown): answer is Anthropic.Message {
+  const content = valueAt(answer, 'content');
+  const hasReason = typeof valueAt(answer, 'stop_reason') === 'string';
+  if (!hasReason || !Array.isArray(content) || content.length > MOST_BLOCKS) return false;
+  return content.every((block) => typeof valueAt(block, 'type') === 'string');
+}
+
+/** A higher number would use up the hourly budget, and the sum of all attempts must fit into an integer. */
+const MOST_TOKENS = 1_000_000;
+
+function tokensOf(answer: unknown): TokenUse {
+  const count = (name: string): number => {
+    const value = Number(valueAt(answer, 'usage', `${name}_tokens`));
+    return Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : 0;
+  };
+  const cached_input = count('cache_read_input');
+  const input = count('input') + count('cache_creation_input') + cached_input;
+  return { input, output: count('output'), cached_input };
 }
 
 function pauseIn(headers: Headers): number | undefined {
@@ -150,7 +200,7 @@ function isAboutAccount(body: unknown): boolean {
 }
 
 /** For status 200 without a valid message, such as a page of a proxy. After an invalid message, a retry may help. */
-export function notAMessage(answer?: unknown): ModelUnavailableError {
+function notAMessage(answer?: unknown): ModelUnavailableError {
   const remedy = valueAt(answer, 'type') === 'message' ? 'time' : 'operator';
   const message = 'The server at ANTHROPIC_BASE_URL does not speak the Messages protocol.';
   return new ModelUnavailableError('invalid_answer', message, remedy);

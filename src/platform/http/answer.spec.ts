@@ -1,4 +1,4 @@
-import { acceptsGzip, hasAlready, staticFile } from './answer-transport.js';
+import { acceptsGzip, hasAlready, staticFile } from './answer.js';
 
 describe('acceptsGzip', () => {
   it.each(['gzip', 'GZIP', 'deflate, gzip;q=1.0', 'gzip;q=0.5,*;q=0', 'br , gzip; q=0.001'])(

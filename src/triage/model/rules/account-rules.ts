@@ -95,13 +95,15 @@ const hiddenNetwork = saysBeside(/\S+@\S+|\w+:\/\/\S+/g, 'hidden_network');
 const TRIES =
   /^(?!\w*(?:reason|code|time|status|id)$)(?:\w*fail\w*|\w*attempts?\w*|count|\w*tries|calls|401)$/;
 const WENT_WELL = 'success successes accepted successcount successfullogins successful 200';
-const manyAccounts = any(
-  all(says('guessing'), atLeast(50, 'accounts users')),
-  atLeast(
-    50,
-    /^(?:distinct|unique|failed|invalid|targeted)\w*(?:users?|accounts?|usernames?)$|^(?:users?|accounts?)(?:tried|affected|targeted|failed|count)$/,
-  ),
-);
+const accountsTried = (least: number) =>
+  any(
+    all(says('guessing'), atLeast(least, 'accounts users')),
+    atLeast(
+      least,
+      /^(?:distinct|unique|failed|invalid|targeted)\w*(?:users?|accounts?|usernames?)$|^(?:users?|accounts?)(?:tried|affected|targeted|failed|count)$/,
+    ),
+  );
+const manyAccounts = accountsTried(50);
 /** Excludes up to five wrong passwords before the right password, because a person may mistype. */
 const guessedIn = unless(byTool(TRIES, /^[1-5]$/), says('guessed'));
 /** The sign-in needed no second factor: an earlier token contains it. Entra writes this text for most sign-ins. */
@@ -128,8 +130,8 @@ export const ACCOUNT_RULES = [...signs([
     all(
       atLeast(100, TRIES),
       any(says('guessing', 'new_place', 'travel', 'legacy_protocol', 'push_denied'), manyAccounts))],
-  ['many_accounts', 30, 'brute_force', 'scan', 'T1110.003', 'Very many accounts were tried.',
-    manyAccounts],
+  ['many_accounts', 30, 'brute_force', 'scan', 'T1110.003', 'At least 10 accounts were tried.',
+    accountsTried(10)],
   ['failures_of_one', 20, 'brute_force', 'scan', 'T1110.001', 'One account was tried very often.',
     all(
       atLeast(50, TRIES),
@@ -163,20 +165,21 @@ export const ACCOUNT_RULES = [...signs([
     'Very many files or messages were read afterwards.',
     any(
       atLeast(500, /(?:messages|mails|emails|items|files?|records|objects|rows|documents)\w*(?:export|download|read|cop|delet|access|sync|transfer)\w*|(?:export|download|copied|uploaded)\w*(?:files|items|messages|records|objects|count)$/),
+      all(atLeast(500, 'count'), reads('operation', /download/i)),
       atLeast(100_000, /^(?:rows|records)(?:read|returned|affected|exported)?$/),
       reads('event', /download \d[\d,]{3,} files/i))],
-  ['factor_changed', 20, 'account_takeover', 'work', 'T1098.005 T1556.006',
+  ['factor_changed', 18, 'account_takeover', 'work', 'T1098.005 T1556.006',
     'A second factor or a device was added or changed.', says('factor_changed')],
   ['consent', 30, 'account_takeover', 'work', 'T1528',
     'An application was given rights to mail or files.',
-    unless({ only: ({ path }) => /modifiedproperties\/newvalue$/.test(path), from: reads('newvalue', /^(?!.*\bScope:(?!(?:\s*(?:User\.Read|openid|profile|email)\b)+\s*[\],])).*\bScope:/) }, says('consent'))],
+    any(reads('scope scopes', /\bmail\.google\.|\/auth\/(?:gmail|drive|admin)(?!\.(?:file|appdata|readonly|metadata))/i), unless({ only: ({ path }) => /modifiedproperties\/newvalue$/.test(path), from: reads('newvalue', /^(?!.*\bScope:(?!(?:\s*(?:User\.Read|openid|profile|email)\b)+\s*[\],])).*\bScope:/) }, says('consent')))],
   ['unverified_publisher', 25, 'phishing', 'finding', 'T1528',
     'Nobody verified the publisher of the application.',
     any(
       reads(/publisher\w*$/, /^(?:unverified|not verified|none|unknown)$/i),
       isFalse(/publisher\w*verified$|verifiedpublisher$|appverified$/))],
   ['privilege', 25, 'account_takeover', 'work', 'T1098.003', 'High rights were given or taken.',
-    any(says('privilege'), reads('roledefinitionname rolename', /^(?:Owner|User Access Administrator|Role Based Access Control Administrator|Global Administrator)$/i))],
+    any(says('privilege'), reads('roledefinitionname rolename', /^(?:Owner|User Access Administrator|Role Based Access Control Administrator|Global Administrator|_SEED_ADMIN_ROLE)$/i))],
   ['cloud_access_made', 20, 'account_takeover', 'work', 'T1098.001 T1136.003',
     'New credentials or a new way to sign in were made for a cloud account.',
     all(
@@ -194,7 +197,7 @@ export const ACCOUNT_RULES = [...signs([
   ['access_policy_weakened', 25, 'account_takeover', 'work', 'T1556.009',
     'A policy that protects sign-ins was deleted or disabled.',
     any(
-      reads('activitydisplayname operation operationname eventtype', /^(?:(?:delete|disable)\w* (?:conditional access policy|named location|security defaults)|policy\.(?:lifecycle\.(?:delete|deactivate)|rule\.(?:delete|deactivate))|system\.mfa\.factor\.deactivate|(?:Remove|Disable)-(?:AntiPhishPolicy|SafeLinksPolicy|MalwareFilterPolicy|AtpPolicyForO365))/i),
+      reads('activitydisplayname operation operationname eventtype action', /^(?:protected_branch\.destroy|org\.disable_two_factor_requirement|\w*secret_scanning\w*\.disable|(?:delete|disable)\w* (?:conditional access policy|named location|security defaults)|policy\.(?:lifecycle\.(?:delete|deactivate)|rule\.(?:delete|deactivate))|system\.mfa\.factor\.deactivate|(?:Remove|Disable)-(?:AntiPhishPolicy|SafeLinksPolicy|MalwareFilterPolicy|AtpPolicyForO365))/i),
       says('policy_weakened'))],
   ['secrets_listed', 20, 'account_takeover', 'work', 'T1552.007',
     'An account outside the system namespaces read the secrets of a cluster.',
@@ -220,7 +223,7 @@ export const ACCOUNT_RULES = [...signs([
       says('ticket_attack'),
       all(reads('eventcode eventid code', /^476[89]$/), reads('ticketencryptiontype', /^(?:0x0*17|0x0*18|23|24|rc4.*)$/i), any(reads('preauthtype', /^0$/), atLeast(5, 'servicecount distinctservices services count requestcount ticketcount spns'))))],
   ['exposed', 20, 'account_takeover', 'work', 'T1530', 'A resource was opened to everybody.',
-    any(says('exposed'), openedToAll)],
+    any(says('exposed'), openedToAll, all(reads('action', /^repo\.(?:access|change_visibility)$/), reads('visibility', /^public$/i)))],
   ['cloud_misuse', 20, 'account_takeover', 'work', 'T1496 T1578',
     'The cloud account is used as after a theft: new machines, shared snapshots, other regions.',
     says('cloud_misuse')],
@@ -256,9 +259,12 @@ export const ACCOUNT_RULES = [...signs([
     'The device is not known or not managed.',
     any(
       reads(DEVICE_KEYS, /^(?:$|unknown|unregistered|unmanaged|new\b)/i),
-      isFalse('iscompliant compliant managed ismanaged registered'))],
+      isFalse('iscompliant compliant managed ismanaged ismanageddevice registered'))],
   ['legacy_protocol', 20, 'account_takeover', 'place', 'T1078 T1110',
-    'A legacy protocol without a second factor was used.', says('legacy_protocol')],
+    'The sign-in needed no second factor: by a legacy protocol, or of a user whom the cloud account itself keeps.',
+    any(says('legacy_protocol'), all({ only: ({ path }) => /useridentity\/type$/.test(path), from: reads('type', /^(?:IAMUser|Root)$/) }, reads('mfaused', /^no$/i), reads('consolelogin', /^success$/i)))],
+  ['factor_declined', 15, 'account_takeover', 'place', 'T1621', 'The user declined the request for a second factor, after the right password.',
+    reads('additionaldetails authenticationstepresultdetail reason', /\buser (?:declined|denied|rejected)\b/i)],
   ['device_code_used', 15, 'account_takeover', 'place', 'T1566',
     'A session was started by a code for devices. Command line tools do that, and phishing does.',
     says('device_code')],

@@ -35,7 +35,7 @@ const onlyTestFiles: Look = (facts) => {
 
 const stoppedByTool = byTool(
   'action actiontaken disposition remediationstatus detectionstatus',
-  /^(?:blocked|quarantined|removed|deleted|prevented)$/i,
+  /^(?:blocked|quarantined|removed|deleted|prevented|cleaned|remediated|mitigated)$/i,
 );
 const ROLES =
   /\b(?:\w*scanners?|qualys|nessus|tenable|rapid7|lansweeper|openvas|named location|trusted location|vuln(?:erability)?[-_ ](?:scan\w*|management)|monitoring|management server|admin(?:istration)? workstation|privileged access workstation|domain controller|ci runner|build agent|pen(?:etration)?[- ]?test\w*|red[- ]team|egress|egress gateway|vpn gateway|company vpn|backup|patch(?: management)?|deployment|software distribution|discovery|inventory|jump host|bastion|service desk|help ?desk|corporate|office|company vpn|secure web gateway|security team|security operations|attack simulation|build server|crawler|load test|penetration test)\b/i;
@@ -98,7 +98,7 @@ export const CALMING = calming([
     any(
       byTool('deployedby packagedeployedby',
         /^(?:intune|sccm|configuration manager|jamf|group policy|gpo|ansible|puppet)\b/i),
-      { only: isParent, from: byTool(/./, /(?:^|[\\/])(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i) })],
+      { only: isParent, from: byTool(/./, /^(?!.*\\(?:users|temp|perflogs)\\)(?:.*[\\/])?(?:ccmexec|intunemanagementextension|agentexecutor|trustedinstaller|tiworker|gpscript|puppet|chef-client|ansible(?:-playbook)?|salt-minion|jamf|pdqdeployrunner\S{0,12}|taniumclient|qualysagent|nessusd?|zabbix_agentd?|veeam\S{0,40}|senseir|mpcmdrun|msmpeng)(?:\.exe)?$/i) })],
   // An announced exercise does not explain every event, because attackers may act during the exercise.
   ['exercise_on_file', -35, 'habit', 'drill work scan', 'An ordered exercise or test covers it.', explains('exercise')],
   // The inventory describes the purpose of a machine. It does not prove that this purpose caused the event.
@@ -111,7 +111,7 @@ export const CALMING = calming([
       byTool('threat threatname detection signature', /^eicar/i),
       onlyTestFiles)],
   ['unwanted_stopped', -25, 'habit', 'unwanted', 'The tool stopped it.',
-    all(any(stoppedByTool, byTool('type description', /\bcleaned ?up\b|CleanedUp$/i)), says('unwanted'))],
+    any(byTool('quarantinefolder', /^(?:spam|bulk|junk)$/i), all(any(stoppedByTool, byTool('type description', /\bcleaned ?up\b|CleanedUp$/i)), says('unwanted', 'unsolicited')))],
   // The tool chooses the name of the threat, not the attacker. Other signs and the name of a malware still count.
   ['named_unwanted', -60, 'habit', 'tool rating',
     'The tool names unwanted software and no attack, so its verdict says no more.',

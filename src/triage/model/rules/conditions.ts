@@ -111,6 +111,9 @@ export const byTool = (names: string | RegExp, is: Test): Condition => ({
 /** Matches an answer that is not negative and fits the pattern. */
 export const yes = (like: RegExp): Test => ({ yes: like });
 
+/** Matches an address of the internet. */
+export const OUTSIDE =
+  /^(?:::ffff:)?(?!0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)\d{1,3}(?:\.\d{1,3}){3}$|^2[\da-f]{3}:[\da-f:]+$/i;
 export const YES = /^(?:true|yes|y|1)$/i;
 export const isTrue = (names: string | RegExp): Condition => reads(names, YES);
 export const isFalse = (names: string | RegExp): Condition => reads(names, /^(?:false|no|0)$/i);

@@ -8,6 +8,7 @@ import {
   isFalse,
   isTrue,
   type Look,
+  OUTSIDE,
   reads,
   says,
   signs,
@@ -119,7 +120,7 @@ const notSigned = any(
   },
   reads('signer signature', /^(?:none|unsigned|invalid|revoked|expired)\b/i),
 );
-const PROTECTION =
+export const PROTECTION =
   /\\(?:windows defender|windows security|crowdstrike|sentinelone|cylance|sophos|symantec|trend micro|mcafee|carbon ?black|eset|bitdefender|qualys|tanium|elastic)\\|\\system32\\(?:csrss|wininit|services|lsm|werfault|wbem\\wmiprvse)\.exe$/i;
 const byProtection = byTool('sourceimage sourceprocess', PROTECTION);
 const programOfWindowsFolder = reads(
@@ -130,9 +131,14 @@ const TARGETS = 'hosts targethosts targets desthosts targetedhosts';
 const ENCODED = /\b(?:powershell|pwsh)\b.{0,200}\s[-/]e\w*\s+["']?[\w+/=]{16}/i;
 const OFFICE =
   /(?:^|[\\/])(?:winword|excel|powerpnt|outlook|onenote|msaccess|acrord32|ms-teams)\.exe$/i;
-/** PowerShell, or a command prompt that starts PowerShell or a file of the folder for temporary files. */
-const SHELL =
-  /^"?(?:[a-z]:\\[^"]{1,200}\\)?(?:(?:powershell|pwsh)(?:\.exe)?(?:["\s]|$)|cmd(?:\.exe)?["\s].*(?:%te?mp%|\$env:te?mp\b|\\temp\\|\b(?:powershell|pwsh)\b))/i;
+const SHELL = /^"?(?:[a-z]:\\[^"]{1,200}\\)?(?:powershell|pwsh|cmd)(?:\.exe)?(?:["\s]|$)/i;
+/** Folders in which any user may write. */
+const ANYBODYS =
+  /\\(?:users\\[^\\]+\\(?:appdata|downloads)|users\\public|perflogs|windows\\temp|programdata(?!\\(?:microsoft|chocolatey|package cache)\\))\\|^\/(?:tmp|dev\/shm|var\/tmp)\//i;
+const QUIET_TOOL =
+  /(?:^|[\\/])(?:mshta|regsvr32|rundll32|certutil|[cw]script|installutil|regasm|cmstp|odbcconf|notepad|calc|mspaint)\.exe$/i;
+const WEB_SERVER =
+  /(?:^|[\\/])(?:w3wp|httpd|apache2?|nginx|php-fpm[\d.]*|php-cgi|tomcat\d*)(?:\.exe)?$/i;
 const SYSTEM_TOOL =
   /(?:^|[\\/])(?:mshta|regsvr32|rundll32|certutil|bitsadmin|msiexec|wmic|cscript|wscript|installutil|regasm|cmstp|hh|odbcconf|msbuild)(?:\.exe)?$/i;
 
@@ -191,8 +197,6 @@ export const MACHINE_RULES = [...signs([
   ['encoded_shell', 20, 'malware', 'work', 'T1059.001 T1027',
     'A shell got its command encoded, which hides it from readers.',
     any(says('encoded_shell'), reads(/./, ENCODED))],
-  ['hidden_shell', 8, 'malware', 'work', 'T1564.003', 'A shell runs in a hidden window.',
-    says('hidden_shell')],
   ['download_and_run', 50, 'malware', 'work', 'T1105 T1218',
     'A system tool downloaded and ran a file.',
     any(
@@ -227,7 +231,16 @@ export const MACHINE_RULES = [...signs([
     any(
       reads(/./, /\bsigned (?:program|process|binary|executable)\b.{0,60}\bunsigned (?:dll|library|module)\b|\bunsigned (?:dll|library|module)\b.{0,60}\bsigned (?:program|process|binary|executable)\b|\bloads unsigned [\w.-]{1,60}\.dll\b/i),
       reads(PATH_KEYS, /\b(?:svch0st|svhost|scvhost|lsas|csrs|expl0rer|rundl32|winlogin)\.exe/i),
+      all(reads('imageloaded', ANYBODYS), isFalse('signed'), reads('image', /\\(?:program files(?: \(x86\))?|windows)\\/i)),
       all(says('exfiltration_tool'), reads('originalname originalfilename', /\S/)))],
+  ['reaches_into_program', 12, 'malware', 'work', 'T1055', 'A program of a folder where any user may write reached into another program.',
+    all(reads('sourceimage sourceprocess', ANYBODYS), reads('targetimage targetprocess', /\S/))],
+  ['system_tool_connects', 25, 'malware', 'work', 'T1218', 'A system tool that needs no network connected to the internet.',
+    all(reads('image processname executable process name', QUIET_TOOL), reads('destinationip destip dstip ip', OUTSIDE))],
+  ['page_written', 25, 'malware', 'work', 'T1505.003', 'A web server wrote a page that runs code.',
+    all(reads('image processname executable', WEB_SERVER), reads('targetfilename filepath path', /\.(?:aspx?|ashx|jspx?|php\d?|cfm)$/i))],
+  ['attack_tool', 25, 'account_takeover', 'scan', 'T1595', 'The client is a tool or a system for attacks.',
+    reads(/useragent|workstation(?:name)?$/, /\b(?:kali|parrot|pacu|sqlmap|nikto|nmap|masscan|hydra|gobuster|feroxbuster|ffuf|wpscan|nuclei|aadinternals|roadtools|azurehound|trufflehog|cloudfox|evilginx)\b/i)],
   ['runs_where_anybody_writes', 12, 'malware', 'work', 'T1204',
     'The program runs from a folder where any user may write.',
     reads(/path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|task|dropped|written|service/,
@@ -261,13 +274,14 @@ export const MACHINE_RULES = [...signs([
     'A task, service or run key starts a script, or a program from a folder where any user may write.',
     any(
       all(reads('query', /__Instance(?:Creation|Modification)Event/i), reads('destination commandlinetemplate', /\b(?:powershell|pwsh|mshta|wscript|cscript|cmd)\b/i)),
+      all(reads('targetfilename', /\\Start Menu\\Programs\\Startup\\/i), reads('image', new RegExp(`${QUIET_TOOL.source}|(?:powershell|pwsh|cmd)\\.exe$|${ANYBODYS.source}`, 'i'))),
       all(
         says('persistence'),
         reads('command path binpath imagepath servicename taskname', /(?:\\users\\public|\\appdata\\|\\temp\\|\\programdata\\|^\/tmp\/|admin\$)/i)),
       all(
         reads('targetobject registrykey registrypath key regkey', /\\currentversion\\run(?:once)?\\/i),
         reads('details data value registryvalue registryvaluedata newvalue', /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|temp|programdata)\\|\b(?:powershell|mshta|wscript|cscript|rundll32|regsvr32)\b/i)),
-      reads('taskcontent taskcontentnew imagepath servicefilename binpath', /%comspec%|\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp)\\|\b(?:powershell|pwsh|mshta|wscript|cscript|regsvr32|cmd(?:\.exe)?\s+\/c)\b/i))],
+      reads('taskcontent taskcontentnew imagepath servicefilename binpath', /%comspec%|\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp)\\|\brundll32\b.{0,80}\\(?:programdata|users)\\|\b(?:powershell|pwsh|mshta|wscript|cscript|regsvr32|cmd(?:\.exe)?\s+\/c)\b/i))],
   ['remote_service', 25, 'malware', 'work', 'T1021 T1569.002',
     'Commands or services were started from another machine.', says('remote_service')],
   ['directory_attack', 50, 'account_takeover', 'drill', 'T1558 T1207 T1649',
@@ -279,17 +293,22 @@ export const MACHINE_RULES = [...signs([
       reads('attributes requestattributes requestedattributes', /\bSAN:\s?(?:upn|dns)=/i))],
   ['many_targets', 20, 'malware', 'scan', 'T1021',
     'One account or machine reached many machines within minutes, as a scan or a worm does.',
-    any(atLeast(50, 'hostsscanned scannedhosts distinctdestinations uniquedestinations distincthosts destinationcount uniquetargets distincttargets'), all(
+    any(reads('msg message', /\bscanned at least \d{2,} unique (?:hosts|ports)/i), atLeast(50, 'hostsscanned scannedhosts distinctdestinations uniquedestinations distincthosts destinationcount uniquetargets distincttargets'), all(
       any(says('remote_service'), programOfWindowsFolder),
       any(reads(TARGETS, /[a-z0-9].*,.*[a-z0-9]/i), atLeast(3, `${TARGETS} targetcount`), severalValues(TARGETS))))],
   ['defence_off', 45, 'malware', 'finding', 'T1685', 'Protection or its log was turned off.',
     any(says('defence_off'), all(reads('eventid eventcode code', /^(?:5001|5010|5012)$/), reads('provider providername sourcename', /Windows Defender$/i)))],
-  ['protection_gap', 18, 'malware', 'work', 'T1685',
-    'Protection stopped, or an exclusion was added.', says('protection_gap')],
+  ['protection_gap', 20, 'malware', 'work', 'T1685',
+    'Protection stopped, or an exclusion was added.',
+    any(
+      says('protection_gap'),
+      all(reads('param1', /defender|antivirus|antimalware|sensor|endpoint/i), reads('param2', /^stopped$/i)),
+      reads('newvalue', /\\Exclusions\\(?:Paths|Processes|Extensions)\\/i))],
   ['log_cleared', 28, 'malware', 'work', 'T1685.005',
     'The log of a machine was emptied, which hides earlier actions.',
     any(
       says('log_cleared'),
+      all(reads('eventid eventcode winlogeventid code', /^4719$/), reads('auditpolicychanges', /%%844[8]|%%8450|removed/i)),
       all(reads('eventid eventcode winlogeventid code', /^1102$/), reads('channel logname provider providername sourcename computer computername', /\S/)),
       all(reads('eventid eventcode winlogeventid code', /^104$/), reads('provider providername sourcename', /eventlog/i)))],
   ['vulnerable_driver', 35, 'malware', 'finding', 'T1068', 'A driver with known holes was loaded.',
@@ -304,7 +323,7 @@ export const MACHINE_RULES = [...signs([
     'A tool that copies data to a place outside was used.', says('exfiltration_tool')],
   ['repositories_copied', 25, 'data_exfiltration', 'work', 'T1213.003',
     'At least 50 repositories were copied.',
-    all(reads('action operation event eventname', /^git\.clone$|\bgit clones?\b|\bclones? (?:of )?(?:all|many) repositories/i), atLeast(50, 'count repositories repositoriesprivate clones clonecount'))],
+    all(reads('action operation event eventname', /^git\.clone$|\bgit clones?\b|\bclones? (?:of )?(?:all|many) repositories/i), atLeast(50, 'count repositories distinctrepositories repositoriesprivate clones clonecount'))],
   ['transfer_tool', 12, 'data_exfiltration', 'work', 'T1567',
     'A tool or site for file transfers was used.', says('transfer_tool')],
   ['staged_archive', 30, 'data_exfiltration', 'work', 'T1560.001',
@@ -312,7 +331,7 @@ export const MACHINE_RULES = [...signs([
     any(says('staged_archive'), isTrue('archivepassword encryptedarchive'), reads(/./, /\b(?:7za?|rar|winrar)(?:\.exe)?"?\s+a\s.{0,100}-h?p\S/i))],
   ['much_sent_out', 20, 'data_exfiltration', 'work', 'T1048', 'More than 1 GB was sent out.',
     any(
-      atLeast(1e9, /bytes\w*(?:out|sent|upload\w*|egress|transferred|external)$|(?:out|upload|egress|sent|exfil)\w*bytes$/),
+      atLeast(1e9, /^origbytes$|bytes\w*(?:out|sent|upload\w*|egress|transferred|external)$|(?:out|upload|egress|sent|exfil)\w*bytes$/),
       atLeast(1000, /(?:mb|mib|megabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:mb|mib)$/),
       atLeast(1, /(?:gb|gib|gigabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:gb|gib)$/))],
   ['pod_escape', 25, 'malware', 'work', 'T1611 T1610',
@@ -327,6 +346,8 @@ export const MACHINE_RULES = [...signs([
     any(
       reads('subresource', /^(?:exec|attach)$/),
       reads(`${RULE_KEYS} output type findingtype`, /terminal shell in (?:a )?container|shell (?:was )?spawned in (?:a )?container|attach\/exec pod|kubernetes\/execinkubesystempod|exec into (?:a )?pod/i))],
+  ['tool_in_container', 20, 'malware', 'work', 'T1105', 'A container started a network tool or installed packages, which its image does not need.',
+    reads(RULE_KEYS, /^(?:Launch (?:Suspicious Network Tool|Package Management Process|Ingress Remote File Copy Tools) in Container|Netcat Remote Code Execution in Container)$/i)],
   ['tunnel', 45, 'malware', 'work', 'T1071.004', 'DNS queries carry data (DNS tunnel).',
     any(
       tells('tunnel'),

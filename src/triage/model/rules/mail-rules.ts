@@ -244,7 +244,7 @@ export const MAIL_RULES = [...signs([
     all(says('device_code'), any(isMail, { only: ({ key }) => MESSAGES.has(key), from: says('device_code') }, says('hidden_network', 'travel', 'new_place', 'impersonation'), twoCountries, reads(/name|title|rule|alert|description|message|detail/, /phish|suspicious|unusual|abus/i)))],
   ['extortion', 30, 'spam', 'finding', 'T1566', 'The text threatens its reader and demands money.',
     all(says('extortion'), isMail)],
-  ['unsolicited', 22, 'spam', 'finding', 'T1566', 'The text promises a prize or a present.',
+  ['unsolicited', 22, 'spam', 'unwanted', 'T1566', 'The text promises a prize or a present.',
     all(says('unsolicited'), isMail)],
   ['attachment_runs', 35, 'malware_delivery', 'finding', 'T1566.001 T1204.002',
     'The attachment is of a kind that runs code when it is opened.',

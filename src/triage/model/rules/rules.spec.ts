@@ -106,7 +106,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { uri: '/a?f=../../etc/passwd', status: 403, action: 'blocked' },
   ],
   encoded_shell: [{ args: ['powershell', '-enc', 'x'] }, { args: ['powershell', '-file', 'x'] }],
-  hidden_shell: [says('powershell -w hidden'), says('powershell')],
   download_and_run: [
     { args: ['mshta', 'http://one.test/x'] },
     { args: ['certutil', '-urlcache', '-f', 'http://one.test/x'] },
@@ -365,8 +364,8 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   system_account: [{ user: 'NT AUTHORITY\\SYSTEM' }, { user: 'anna' }],
   privileged_act: [{ eventName: 'DeactivateMFADevice' }, { eventName: 'ListMFADevices' }],
   managed_from_outside: [
-    { LogonType: 10, IpAddress: '198.51.100.7' },
-    { LogonType: 10, IpAddress: '10.1.2.3' },
+    { eventType: 'AwsApiCall', sourceIPAddress: '198.51.100.7' },
+    { eventType: 'AwsApiCall', sourceIPAddress: '10.1.2.3' },
   ],
   ordinary_sign_in: [
     { isManaged: true, mfaResult: 'success' },
@@ -381,7 +380,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { action: 'deny', src_ip: '203.0.113.9', dst_port: 22, protocol: 'tcp' },
     { action: 'deny', src_ip: '10.0.0.9', dst_port: 22, protocol: 'tcp' },
   ],
-  network_inside: [{ src_ip: '10.0.0.9' }, { src_ip: '203.0.113.9' }],
   program_of_windows_folder: [
     { ImagePath: '%SystemRoot%\\WxYzQabc.exe' },
     { ImagePath: '%SystemRoot%\\System32\\svchost.exe' },
@@ -418,13 +416,58 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   grave_word: [{ alert: 'Data theft' }, { alert: 'No theft' }],
   odd_word: [{ alert: 'Unusual volume' }, { user: 'unusual' }],
   attack_named: [{ attack_type: 'Account takeover' }, { attack_type: 'Spam' }],
+  reaches_into_program: [
+    { SourceImage: 'C:\\Users\\a\\Downloads\\x.exe', TargetImage: 'C:\\Windows\\explorer.exe' },
+    { SourceImage: 'C:\\Program Files\\x.exe', TargetImage: 'C:\\Windows\\explorer.exe' },
+  ],
+  system_tool_connects: [
+    { Image: 'C:\\Windows\\System32\\regsvr32.exe', DestinationIp: '203.0.113.9' },
+    { Image: 'C:\\Windows\\System32\\regsvr32.exe', DestinationIp: '10.0.0.9' },
+  ],
+  page_written: [
+    { Image: 'C:\\Windows\\System32\\inetsrv\\w3wp.exe', TargetFilename: 'C:\\a\\help.aspx' },
+    { Image: 'C:\\Windows\\System32\\inetsrv\\w3wp.exe', TargetFilename: 'C:\\a\\help.log' },
+  ],
+  attack_tool: [{ userAgent: 'Boto3/1.34 Linux/6.6.9-kali' }, { user: 'kali' }],
+  tool_in_container: [
+    { rule: 'Launch Suspicious Network Tool in Container' },
+    { rule: 'Launch Suspicious Network Tool on Host' },
+  ],
+  factor_declined: [
+    { additionalDetails: 'MFA denied; user declined the authentication' },
+    { additionalDetails: 'MFA completed' },
+  ],
+  logon_from_internet: [
+    { EventID: 4624, LogonType: 10, IpAddress: '203.0.113.9' },
+    { EventID: 4625, LogonType: 10, IpAddress: '203.0.113.9' },
+  ],
+  other_credentials: [
+    { EventID: 4624, LogonType: 9 },
+    { EventID: 4624, LogonType: 3 },
+  ],
+  known_sign_in: [
+    { debugContext: { debugData: { behaviors: '{New IP=NEGATIVE}', risk: '{level=LOW}' } } },
+    {
+      debugContext: {
+        debugData: { behaviors: '{New IP=POSITIVE, New Device=NEGATIVE}', risk: '{level=LOW}' },
+      },
+    },
+  ],
+  reads_settings: [
+    { eventName: 'DescribeInstances', readOnly: true, sourceIPAddress: '10.0.0.9' },
+    { eventName: 'GetSecretValue', readOnly: true, sourceIPAddress: '10.0.0.9' },
+  ],
+  everyday_program: [
+    { EventID: 3, Image: 'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe' },
+    { EventID: 3, Image: 'C:\\Users\\a\\Downloads\\chrome.exe' },
+  ],
+  failure_of_machine: [says('Disk full'), { event: 'Disk full', program: '/tmp/a' }],
   ordinary_work: [{ event: 'Backup completed' }, { event: 'Backup failed' }],
-  plain_record: [{ EventID: 1 }, { EventID: 1, alert: 'A rule' }],
   windows_routine: [
     { EventID: 4624, LogonType: 3 },
     { EventID: 4624, LogonType: 10 },
   ],
-  service_account: [{ user: 'svc_backup' }, { user: 'anna' }],
+  network_inside: [{ src_ip: '10.0.0.9' }, { src_ip: '203.0.113.9' }],
   went_well: [{ Keywords: 'Audit Success' }, { Keywords: 'Audit Failure' }],
   rated_low: [{ event: 'x' }, { subject: 'x', sender: 'a@one.test' }],
   says_enough: [
@@ -590,6 +633,8 @@ const consentTo = (scopes: string): RawData => ({
   activityDisplayName: 'Consent to application',
   modifiedProperties: [{ newValue: `[] => [[ConsentType: Principal, Scope: ${scopes}]]` }],
 });
+const CHROME = 'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe';
+const STARTUP = 'C:\\Users\\a\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\upd.lnk';
 const WORD = 'C:\\Program Files\\Microsoft Office\\WINWORD.EXE';
 
 describe('a rule', () => {
@@ -603,7 +648,6 @@ describe('a rule', () => {
     ['system_account', { EventID: 4624, SubjectUserName: 'SRV-1$', TargetUserName: 'anna' }],
     ['system_account', { EventID: 4740, SubjectUserName: 'DC-1$', TargetUserName: 'anna' }],
     ['system_account', { EventID: 4741, SubjectUserName: 'anna', TargetUserName: 'PC-1$' }],
-    ['service_account', { EventID: 4625, SubjectUserName: 'SRV-1$', TargetUserName: 'anna' }],
     ['never_before', { additionalEventData: { MFAUsed: 'No' } }],
     ['never_before', { first_contact: false }],
     ['never_before', { is_unusual: false, first_seen: false }],
@@ -613,6 +657,14 @@ describe('a rule', () => {
     ['ordinary_work', { message: 'A scheduled task was created.' }],
     ['ordinary_work', { activityDisplayName: 'Add member to role completed' }],
     ['ordinary_work', { eventName: 'UpdateAssumeRolePolicy' }],
+    ['ordinary_work', { event: 'Branch protection updated', status: 'success' }],
+    ['ordinary_work', { event: 'Deployment started', ip: '203.0.113.9' }],
+    ['ordinary_work', { event: 'Scheduled task started', program: 'C:\\Users\\ann\\u.exe' }],
+    ['windows_routine', { EventID: 4672, SubjectUserName: 'anna' }],
+    ['windows_routine', { EventID: 7036, param1: 'qzxwvm', param2: 'running' }],
+    ['deployed', { ParentImage: 'C:\\Users\\Public\\CcmExec.exe' }],
+    ['everyday_program', { EventID: 1, Image: CHROME, CommandLine: 'chrome --headless' }],
+    ['reads_settings', { eventName: 'ListUsers', readOnly: true, sourceIPAddress: '10.0.0.9' }],
     ['replies_elsewhere', { ...SIGNATURE, from: 'dse@eumail.docusign.net' }],
     ['secrecy', mail('Complete with DocuSign: NDA_Contoso.pdf')],
     ['money_and_secrecy', mail('The invoice and Confidential.pdf')],
@@ -620,7 +672,6 @@ describe('a rule', () => {
     ['payment_change', mail('Our bank details are unchanged.')],
     ['consent', consentTo('User.Read openid profile')],
     ['sensitive_file', { ...SHADOW, output_fields: { ...READ, 'proc.name': 'unattended-upgr' } }],
-    ['hidden_shell', { CommandLine: 'powershell.exe -ExecutionPolicy Bypass -File a.ps1' }],
   ])('does not hold: %s for %j', (name, event) => {
     expect(holds(name, event)).toBe(false);
   });
@@ -635,6 +686,31 @@ describe('a rule', () => {
     ['shell_started', { ParentImage: WORD, CommandLine: 'cmd /c start /min powershell -w 1' }],
     ['shell_started', { tree: 'winword.exe > powershell -nop -e JABzAD0ATgBlAHcALQ==' }],
     ['ordinary_work', { event: 'Scheduled backup completed' }],
+    ['ordinary_work', { event: 'File synced', ip: '203.0.113.9', is_managed: true }],
+    ['windows_routine', { EventID: 4672, SubjectUserName: 'SYSTEM' }],
+    ['windows_routine', { EventID: 7036, param1: 'Windows Update', param2: 'running' }],
+    ['many_accounts', { distinct_users: 12, failures: 36 }],
+    ['shell_started', { ParentImage: WORD, CommandLine: 'cmd.exe /c whoami' }],
+    ['privilege', { ROLE_NAME: '_SEED_ADMIN_ROLE' }],
+    ['consent', { scope: 'https://mail.google.example/' }],
+    ['exposed', { action: 'repo.access', visibility: 'public' }],
+    ['protection_gap', { EventID: 7036, param1: 'Falcon Sensor Service', param2: 'stopped' }],
+    ['protection_gap', { 'New Value': 'HKLM\\Windows Defender\\Exclusions\\Paths\\C:\\a' }],
+    ['log_cleared', { EventID: 4719, AuditPolicyChanges: '%%8448, %%8450' }],
+    ['disguised_name', { Image: WORD, ImageLoaded: 'C:\\ProgramData\\x\\a.dll', Signed: 'false' }],
+    ['persistent_script', { Image: 'C:\\Windows\\System32\\cmd.exe', TargetFilename: STARTUP }],
+    [
+      'legacy_protocol',
+      { userIdentity: { type: 'IAMUser' }, MFAUsed: 'No', ConsoleLogin: 'Success' },
+    ],
+    ['many_targets', { msg: '10.0.0.9 scanned at least 240 unique hosts on port 445/tcp' }],
+    ['much_sent_out', { orig_bytes: 2e9 }],
+    ['much_read_after', { Operation: 'FileDownloaded', count: 4200 }],
+    ['repositories_copied', { action: 'git.clone', distinct_repositories: 140 }],
+    ['access_policy_weakened', { action: 'protected_branch.destroy' }],
+    ['factor_changed', { eventName: 'DeactivateMFADevice' }],
+    ['cloud_misuse', { eventName: 'ScheduleKeyDeletion' }],
+    ['unwanted_stopped', { quarantineFolder: 'Spam' }],
     ['replies_elsewhere', { ...SIGNATURE, from: 'dse@docusign.net.example' }],
     ['replies_elsewhere', { ...SIGNATURE, from: 'dse@docusign.net', dmarc: 'fail' }],
     ['secrecy', mail('NDA_Contoso.pdf is confidential')],

@@ -150,9 +150,6 @@ export const ENDPOINT_SIGNS = {
     powershell .. enc/ec/encodedc* | pwsh .. enc/encodedcommand | frombase64string |
     powershell exe e | powershell e | base64 d/decode | certutil .. decode |
     encoded/obfuscated powershell | encoded command | obfuscated .. command`,
-  hidden_shell: `
-    powershell .. hidden | w/windowstyle/window hidden | conhost .. headless |
-    nop .. w | w h c/nop`,
   download_and_run: `
     msbuild .. xml | python c .. urllib | clickfix | fakeupdates | iex .. iwr/irm/webclient |
     iwr/irm/webclient .. iex | invoke webrequest/restmethod .. iex | downloadstring |
@@ -330,7 +327,7 @@ export const ENDPOINT_SIGNS = {
     adrecon | pingcastle | ldapdomaindump | enum4linux | kerbrute | winpeas | linpeas | cloudfox |
     pacu | scoutsuite | softperfect | advanced ip scanner | search password | mailbox search |
     compliancesearch | new compliancesearch* | enumerat* .. domain | rolesanywhere .. enumerat* |
-    internal .. port scan | scans internal | scans .. internal network | internal network scan |
+    internal .. port scan | scanned ports .. internal | install/add nmap/masscan/netcat/socat | scans internal | scans .. internal network | internal network scan |
     network sweep | internal reconnaissance | host scans`,
   exfiltration_tool: `
     sent to private | upload* .. personal | exported/exports all | exported/copied/csv .. usb |
@@ -431,7 +428,7 @@ export const ACCOUNT_SIGNS = {
     report suspicious activity | fraud reported | reported as fraud | mfa fraud | pressed yes |
     tapped approve | approved .. by mistake/annoy* | userreportedsuspiciousactivity`,
   factor_changed: `
-    2sv disable | recovery email/phone edit | factor activate/reset | mfa factor/disabled/reset/removed | new authenticator/passkey |
+    2sv disable | deactivatemfadevice | deletevirtualmfadevice | recovery email/phone edit | factor activate/reset | mfa factor/disabled/reset/removed | new authenticator/passkey |
     register device | device registered | reset mfa | number changed | authenticator enrolled |
     default authentication method | security info .. registered | temporary password |
     mfa method .. added | authenticator .. added/replaced | added .. authenticator |
@@ -515,7 +512,7 @@ export const ACCOUNT_SIGNS = {
     getsecretvalue .. times | region .. never used | createvolumepermission .. all |
     crypto mining instances | large gpu | p4d | p5 48xlarge | snapshot copied .. account |
     shared .. external account | api token .. scope all | token .. created .. scope all |
-    retention 365 1 day | sso enforcement off | sso .. disabled`,
+    schedulekeydeletion | retention 365 1 day | sso enforcement off | sso .. disabled`,
 } as const;
 
 /** Words of tools about their findings. What such a word means depends on the key of its value: see `tool-rules.ts`. */
@@ -543,7 +540,7 @@ export const TOOL_SIGNS = {
   ordinary_work: `
     completed w/with warnings | finished | renew* | rotat* | expir* | heartbeat | health | keepalive |
     synchroni* | sync | updat* | upgrad* | patch* | definitions | backup* | snapshot created |
-    restor* | no/0 threats | passed | compliant | disk | cpu | memory | oom | crash loop* |
+    restore test* | no/0 threats | passed | compliant | disk | cpu | memory | oom | crash loop* |
     oomkilled | back/log off | latency | queue | uptime | started | restart* | reboot* | boot* |
     shutdown | power | battery | temperature | toner | print* | link up/down | interface |
     failover | lease | dhcp* | dns quer* | ntp | meeting | calendar | viewed | previewed | opened |

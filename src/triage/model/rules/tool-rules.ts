@@ -26,12 +26,14 @@ const severities = reads(
 /** Failures of machines, for which monitoring tools use their highest severities. */
 const FAILURE =
   /\b(?:out of memory|oom|(?:not enough|no|low|out of) (?:disk |free |storage )?space|disk (?:is )?(?:almost |nearly )?full|(?:cpu|memory|disk|load|latency|queue|swap)\b.{0,40}\b(?:high|above|over|usage|threshold)|replication lag|crash ?loop\w*|backup (?:job )?(?:\S+ )?(?:finished with |has )?failed|certificate .{0,40}expir\w*|power supply|temperature|link down|(?:vm|virtual machine|node|host) (?:was |is )?(?:down|deallocated|unreachable))\b/i;
-export const watchesMachines = (facts: Facts): boolean =>
-  facts.ofTools('generatorurl').length > 0 ||
-  facts.all.some(
+export const failuresOf: Look = (facts) => [
+  ...facts.ofTools('generatorurl'),
+  ...facts.all.filter(
     (fact) =>
       isKind(fact, facts) && isRecord(fact) && FAILURE.test(String(fact.value).slice(0, 200)),
-  );
+  ),
+];
+export const watchesMachines = (facts: Facts): boolean => failuresOf(facts).length > 0;
 /** False for monitoring tools and code scanners, in which `critical` means a full disk or bad code, not an attack. */
 const watchesAttacks = (facts: Facts): boolean =>
   !watchesMachines(facts) &&
@@ -164,7 +166,7 @@ export const TOOL_RULES = [...signs([
   ['called_malware_in_mail', 45, 'malware_delivery', 'tool', 'T1566.001',
     'The gateway found malware in the mail or behind its link.', inMail(callsMalware)],
   ['called_malware', 35, 'malware', 'tool', '', 'The tool classifies it as malware.', callsMalware],
-  ['called_spam', 30, 'spam', 'tool', '', 'The gateway calls the mail spam.', called(/^spam$/i)],
+  ['called_spam', 30, 'spam', 'unwanted', '', 'The gateway calls the mail spam.', called(/^spam$/i)],
   ['kind_named', 25, 'malware', 'tool', '',
     'The alert is of a kind that the tool raises for malware.',
     reads('category categories blockedcategories threatcategories urlcategory tactic', /^(?:malware|command[ -]?and[ -]?control)$/i)],

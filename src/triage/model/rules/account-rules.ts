@@ -4,6 +4,7 @@ import {
   atLeast,
   byTool,
   circumstances,
+  type Condition,
   isFalse,
   isTrue,
   type Look,
@@ -104,6 +105,19 @@ const accountsTried = (least: number) =>
     ),
   );
 const manyAccounts = accountsTried(50);
+const LOG_KEYS = /log|message|raw$|tail|output/;
+/** A line of a log counts at least 100 failures. */
+const manyFailuresTold = reads(
+  LOG_KEYS,
+  /\b[1-9]\d{2,6} (?:failures|failed)\b|\bfailed\b.{0,80}\bcount=[1-9]\d{2}/i,
+);
+/** The name and the roles of the account that acts are no act. */
+const privilegeMoved: Condition = {
+  only: ({ key, path }, facts) =>
+    !/useridentity\//.test(path) &&
+    !(key === 'roles' && facts.named('authenticationrequirement').length > 0),
+  from: says('privilege'),
+};
 /** Excludes up to five wrong passwords before the right password, because a person may mistype. */
 const guessedIn = unless(byTool(TRIES, /^[1-5]$/), says('guessed'));
 /** The sign-in needed no second factor: an earlier token contains it. Entra writes this text for most sign-ins. */
@@ -122,6 +136,10 @@ const joined = any(
       /\b(?:(?:domain|enterprise|schema|key) admins|administrators|(?:account|backup|server|print) operators|dnsadmins|group policy creator owners)$/i,
     ),
   ),
+  reads(
+    LOG_KEYS,
+    /\bmember was added to a security-enabled\b.{1,900}\bgroup name:\s{0,9}(?:domain|enterprise|schema) admins\b/is,
+  ),
 );
 
 // prettier-ignore
@@ -139,7 +157,7 @@ export const ACCOUNT_RULES = [...signs([
   ['one_got_in', 30, 'brute_force', 'scan', 'T1110', 'After many failures a sign-in succeeded.',
     any(
       guessedIn,
-      all(any(atLeast(100, TRIES), manyAccounts), any(atLeast(1, WENT_WELL), reads(/^success\w*(?:user|account|upn)\w*$/, /\S/), reads('eventid', /^4624$/), reads(/log|message|tail|output/, /\bAccepted (?:password|publickey) for\b/), reads('mfa', /^not enrolled$/i))))],
+      all(any(atLeast(100, TRIES), manyAccounts, manyFailuresTold), any(atLeast(1, WENT_WELL), reads(/^success\w*(?:user|account|upn)\w*$/, /\S/), reads('eventid', /^4624$/), reads(LOG_KEYS, /\bAccepted (?:password|publickey) for\b|\bfollowed by (?:event )?4624\b/), reads('mfa', /^not enrolled$/i))))],
   ['stuffing', 55, 'credential_stuffing', 'finding', 'T1110.004',
     'Passwords of leaked lists are tried on many accounts.',
     any(
@@ -179,7 +197,7 @@ export const ACCOUNT_RULES = [...signs([
       reads(/publisher\w*$/, /^(?:unverified|not verified|none|unknown)$/i),
       isFalse(/publisher\w*verified$|verifiedpublisher$|appverified$/))],
   ['privilege', 25, 'account_takeover', 'work', 'T1098.003', 'High rights were given or taken.',
-    any(says('privilege'), reads('roledefinitionname rolename', /^(?:Owner|User Access Administrator|Role Based Access Control Administrator|Global Administrator|_SEED_ADMIN_ROLE)$/i))],
+    any(privilegeMoved, reads('roledefinitionname rolename', /^(?:Owner|User Access Administrator|Role Based Access Control Administrator|Global Administrator|_SEED_ADMIN_ROLE)$/i))],
   ['cloud_access_made', 20, 'account_takeover', 'work', 'T1098.001 T1136.003',
     'New credentials or a new way to sign in were made for a cloud account.',
     all(

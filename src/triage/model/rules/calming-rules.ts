@@ -108,7 +108,7 @@ export const CALMING = calming([
   ['test_file', -40, 'proof', 'talk tool rating',
     'The tool names the test file of antivirus programs.',
     any(
-      byTool('threat threatname detection signature', /^eicar/i),
+      byTool('threat threatname detection signature', /^(?:virus:dos\/)?eicar/i),
       onlyTestFiles)],
   ['unwanted_stopped', -25, 'habit', 'unwanted', 'The tool stopped it.',
     any(byTool('quarantinefolder', /^(?:spam|bulk|junk)$/i), all(any(stoppedByTool, byTool('type description', /\bcleaned ?up\b|CleanedUp$/i)), says('unwanted', 'unsolicited')))],

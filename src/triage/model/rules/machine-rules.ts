@@ -98,7 +98,7 @@ const severalValues =
 /** True for the antivirus test file, because tools report it under a name with words such as `virus`. */
 const isTestFile = ({ key, value }: Fact): boolean =>
   /^(?:threat|threatname|detection|signature)$/.test(key) &&
-  /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
+  /^[\w:./-]{0,40}\beicar(?:\b|_)/i.test(String(value).slice(0, 100));
 
 export const isParent = ({ path }: Fact): boolean =>
   /(?:^|[/_])\w*(?:parent|initiatingprocess|ppname|procpname|pname)\w*(?:\/(?:name|filename|executable|image|path))?$/.test(
@@ -281,6 +281,7 @@ export const MACHINE_RULES = [...signs([
       all(
         reads('targetobject registrykey registrypath key regkey', /\\currentversion\\run(?:once)?\\/i),
         reads('details data value registryvalue registryvaluedata newvalue', /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|temp|programdata)\\|\b(?:powershell|mshta|wscript|cscript|rundll32|regsvr32)\b/i)),
+      reads(/log|message|raw$|content|command|cmd/, /(?:^|\s)(?:[\d*/,-]{1,20}\s+){5}(?:root\s+)?\/(?:tmp|var\/tmp|dev\/shm)\//),
       reads('taskcontent taskcontentnew imagepath servicefilename binpath', /%comspec%|\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp)\\|\brundll32\b.{0,80}\\(?:programdata|users)\\|\b(?:powershell|pwsh|mshta|wscript|cscript|regsvr32|cmd(?:\.exe)?\s+\/c)\b/i))],
   ['remote_service', 25, 'malware', 'work', 'T1021 T1569.002',
     'Commands or services were started from another machine.', says('remote_service')],

@@ -35,7 +35,7 @@ const staysHome = onceForEach(
 );
 /** Things whose change is an act of an administrator or of an attacker, and no routine. */
 const PROTECTS =
-  /\b(?:protection|variable|secret|token|permission|role|polic(?:y|ies)|firewall|admin\w*|mfa|webhook|collaborator|trail|logging|schedule)s?\b/i;
+  /\b(?:protection|variable|secret|token|(?:deploy|access|ssh) key|permission|role|polic(?:y|ies)|firewall|admin\w*|mfa|webhook|collaborator|trail|logging|schedule)s?\b/i;
 const MANAGED = byTool(
   'ismanaged managed iscompliant compliant devicemanaged ismanageddevice devicetrust devicemanagementtype',
   /^(?:true|yes|managed|compliant)$/i,
@@ -117,7 +117,7 @@ export const GUARDED = circumstances([
   ['privileged_act', 1, '', 'drill', '', 'The act changes accounts, rights, keys or protection, which only an approval explains.',
     any(
       reads(ACTS, /^(?:add|attach|create|deactivate|delete|detach|disable|enable|put|remove|reset|schedule|set|stop|update)(?!\w* \(self)[\w .-]{0,60}?(?:mfa|factor|authenticator|password|login ?profile|access ?key|key ?deletion|credential|secret|polic(?:y|ies)|role|member|owner|permission|trail|logging|detector|federation)/i),
-      reads(ACTS, /^(?:user\.mfa|policy|system\.(?:api_token|idp|mfa)|user\.account\.privilege|group\.privilege|group\.user_membership)\.[\w.]*(?:deactivate|delete|grant|add|create|update|reset_all)$|^user\.account\.reset_password$/i),
+      reads(ACTS, /^(?:public_key|deploy_key|hook|integration_installation)\.create$|^(?:user\.mfa|policy|system\.(?:api_token|idp|mfa)|user\.account\.privilege|group\.privilege|group\.user_membership)\.[\w.]*(?:deactivate|delete|grant|add|create|update|reset_all)$|^user\.account\.reset_password$/i),
       all(reads(EVENT_ID, /^(?:1102|4697|4719|4720|4722|472[4-9]|473[2-9]|474[1-3]|475[67]|476[57]|4781|7045)$/), reads('channel computer computername provider providername sourcename', /./)),
       all(windows(/^(?:4698|4702)$/), (facts: Facts) => facts.named('taskname').filter(({ value }) => !OWN_TASK.test(String(value)))),
       all(reads(EVENT_ID, /^(?:7036|7040)$/), reads('param1 servicename', /defender|antivirus|antimalware|event ?log|firewall|sensor|endpoint|security/i)))],

@@ -635,6 +635,8 @@ const consentTo = (scopes: string): RawData => ({
 });
 const CHROME = 'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe';
 const STARTUP = 'C:\\Users\\a\\Microsoft\\Windows\\Start Menu\\Programs\\Startup\\upd.lnk';
+const JOINED_ADMINS =
+  'A member was added to a security-enabled global group. Member: CN=tmp Group Name: Domain Admins';
 const WORD = 'C:\\Program Files\\Microsoft Office\\WINWORD.EXE';
 
 describe('a rule', () => {
@@ -659,6 +661,13 @@ describe('a rule', () => {
     ['ordinary_work', { eventName: 'UpdateAssumeRolePolicy' }],
     ['ordinary_work', { event: 'Branch protection updated', status: 'success' }],
     ['ordinary_work', { event: 'Deployment started', ip: '203.0.113.9' }],
+    ['ordinary_work', { event: 'repo deploy key' }],
+    ['privilege', { userIdentity: { arn: 'role/AWSReservedSSO_AdministratorAccess_1/ann' } }],
+    ['privilege', { roles: ['Global Administrator'], authenticationRequirement: 'any' }],
+    ['malware_family', { threatName: 'Virus:DOS/EICAR_Test_File' }],
+    ['protection_gap', { _raw: 'WDigest\\UseLogonCredential Details: DWORD (0x00000000)' }],
+    ['one_got_in', { message: 'Accepted password for ann; preceded by 2 failed' }],
+    ['persistent_script', { message: 'crontab: 0 3 * * * find /tmp/ -mtime +7 -delete' }],
     ['ordinary_work', { event: 'Scheduled task started', program: 'C:\\Users\\ann\\u.exe' }],
     ['windows_routine', { EventID: 4672, SubjectUserName: 'anna' }],
     ['windows_routine', { EventID: 7036, param1: 'qzxwvm', param2: 'running' }],
@@ -690,6 +699,15 @@ describe('a rule', () => {
     ['windows_routine', { EventID: 4672, SubjectUserName: 'SYSTEM' }],
     ['windows_routine', { EventID: 7036, param1: 'Windows Update', param2: 'running' }],
     ['many_accounts', { distinct_users: 12, failures: 36 }],
+    ['test_file', { threatName: 'Virus:DOS/EICAR_Test_File' }],
+    ['privileged_act', { action: 'public_key.create' }],
+    ['privileged_member', { _raw: JOINED_ADMINS }],
+    ['protection_gap', { _raw: 'WDigest\\UseLogonCredential Details: DWORD (0x00000001)' }],
+    ['remote_service', { _raw: '%COMSPEC% /Q /c echo cd ^> \\\\127.0.0.1\\C$\\__output' }],
+    ['one_got_in', { message: 'Accepted password for root; preceded by 1893 Failed password' }],
+    ['one_got_in', { _raw: 'failed to log on. count=612; followed by 4624' }],
+    ['pushed_until_approved', { summary: '31 pushes denied in 8 minutes, then one accepted' }],
+    ['persistent_script', { message: 'REPLACE (www-data) */5 * * * * /dev/shm/.k/x' }],
     ['shell_started', { ParentImage: WORD, CommandLine: 'cmd.exe /c whoami' }],
     ['privilege', { ROLE_NAME: '_SEED_ADMIN_ROLE' }],
     ['consent', { scope: 'https://mail.google.example/' }],

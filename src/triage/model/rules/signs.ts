@@ -294,7 +294,7 @@ export const ENDPOINT_SIGNS = {
     wmi .. filter to consumer | screensaver .. persistence | bits job .. notify | netsh helper |
     appinit dlls | print monitor .. dll | active setup | autorun .. removable | usb autorun`,
   remote_service: `
-    new service | remote execution | sc .. create | pass the hash | passthehash | overpass |
+    new service | remote execution | sc .. create | comspec q c echo | pass the hash | passthehash | overpass |
     admin share | service created remotely | psexec | psexesvc | wmiexec | smbexec | admin .. exe |
     wmiprvse | winrm .. invoke | lateral movement | process call create | rdp to many |
     rdp .. many hosts | smb/ssh to many hosts | atexec | dcomexec`,
@@ -313,7 +313,7 @@ export const ENDPOINT_SIGNS = {
     exclusionpath .. users/temp/programdata | exclusionextension | exclusionprocess |
     unifiedauditlogingestionenabled false`,
   protection_gap: `
-    sensor stopped/lost/uninstalled | sensor heartbeat lost | process of the sensor ended |
+    uselogoncredential .. 1/0x00000001 | sensor stopped/lost/uninstalled | sensor heartbeat lost | process of the sensor ended |
     service of the sensor | agent uninstalled | exclusion added | add mppreference |
     antivirus/sensor service .. stopped | protection/logging disabled | antivirus .. stopped |
     driver load .. unsigned | stopped .. security service | tampering | exclusion .. c users |
@@ -416,6 +416,7 @@ export const ACCOUNT_SIGNS = {
     repeated push/mfa | push notifications .. denied | mfa prompts .. denied | many push`,
   push_gave_in: `
     push*/prompts/mfa/requests .. denied .. approved | denied .. push*/prompts/times .. approved |
+    push*/prompts/mfa .. denied .. accepted |
     push/prompts/mfa .. rejected .. approved/accepted | declined .. push .. accepted`,
   fraud_report: `
     asked deny* | denied it | did not do it | without .. knowledge | knows nothing |

@@ -168,7 +168,7 @@ export class ActionEntity {
   @Column({ type: 'uuid', nullable: true })
   readonly playbook_run_id?: string;
 
-  /** Counts as a requester of the actions. */
+  /** With APPROVAL_FOUR_EYES, this principal counts as a requester of the action. */
   @Text({
     optional: true,
     description:

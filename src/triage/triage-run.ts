@@ -340,7 +340,7 @@ export function isVerdictOutdated(
   return reportedAt > triaged_at;
 }
 
-/** True if this run answers a request without `force`. False if its verdict was not applied to a now open incident. */
+/** False if a request needs a new run: the incident was resolved when the run ended, and is open now. */
 export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
   return run.not_applied !== 'incident_resolved' || status === 'resolved';
 }

@@ -187,13 +187,13 @@ describe('an event about an action', () => {
 
   it.each([
     [
-      'how severe the incident is by then, and its title',
+      'the new severity and the new title of its incident',
       'PUT',
       { severity: 'low', title: 'Another title' },
       { severity: 'low', incident_title: 'Another title' },
     ],
-    ['nothing of an incident that was deleted meanwhile', 'DELETE', undefined, {}],
-  ])('says %s when the action ends', async (_, method, body, said) => {
+    ['nothing about an incident that was deleted meanwhile', 'DELETE', undefined, {}],
+  ])('contains %s if the incident changes before the action ends', async (_, method, body, said) => {
     const incidentId = await world.incident({ severity: 'high' });
     const number = await numberOf(incidentId);
     const end = Promise.withResolvers<void>();

@@ -180,7 +180,12 @@ export class Inbox implements OnModuleInit {
   /** Uses only the connection of the transaction, because a small pool may not have a second connection. */
   private async process(tx: Tx, event: UnsettledEvent, source: WebhookSourceEntity | null) {
     if (!source) {
-      return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
+      return await this.fail(
+        tx,
+        event,
+        'unknown_source',
+        'The source of the event is no longer registered.',
+      );
     }
     const events: Settled[] = [];
     const settled = await this.attempt(event, () => this.settle(tx, event, source, events));

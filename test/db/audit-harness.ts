@@ -88,7 +88,7 @@ export class AuditHarness {
   async reseal(secretsKey: readonly string[], anchorFile = '/nowhere'): Promise<number> {
     const { dataSource } = this.database;
     const keys = new SecretKeys(secretsKey.map(readSecretKey));
-    // The command reseal also does this.
+    // The command reseal also encrypts the retired keys again.
     await resealAll(dataSource, [RETIRED_AUDIT_KEYS], new SecretBox(keys), keys.ids[0]!);
     const settings = loadSettings({ AUDIT_ANCHOR_FILE: anchorFile });
     return await resealTrail(dataSource, new AuditKeys(keys), settings);

@@ -175,7 +175,7 @@ describe('A webhook request', () => {
     const fresh = () => signed(Buffer.from('{}'));
 
     it.each(['nobody', 'disabled', '__proto__', '%00'])(
-      '404 for %s, for any size and signature of its body',
+      '404 for the unknown or disabled source %s, for any size and signature of the body',
       async (source) => {
         expect(await codeOf(source, {}, fresh())).toEqual([404, 'unknown_source']);
         expect(await codeOf(source, large, signed(large))).toEqual([404, 'unknown_source']);

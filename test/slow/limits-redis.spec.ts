@@ -14,7 +14,7 @@ import { useStarted } from '../support/use-started.js';
 const program = installedRedis();
 if (!program) {
   process.stderr.write(
-    'Skipped: limits shared through Redis, for want of redis-server or valkey-server.\n',
+    'Skipped: limits shared through Redis, because redis-server or valkey-server is missing.\n',
   );
 }
 

@@ -27,7 +27,7 @@ export interface NamedLimit {
 /** Logins and logouts, which are open to everybody, have their own counters, so that logouts never block logins. */
 export type Limited = LimitClass | 'login' | 'logout' | NamedLimit;
 
-/** For handlers that are open to everybody, per minute and address. Callers with a session are not limited. */
+/** Maximum requests per minute and address to handlers that are open to everybody. Excludes callers with a session. */
 export const STRANGERS_PER_MINUTE = 60;
 
 const LIMITED = Symbol('limited');

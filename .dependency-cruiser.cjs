@@ -1,7 +1,6 @@
 /**
- * The floors of the house: a folder imports only from floors below its own. The list is the one place where a new folder
- * gets its floor; one that is missing here fails the check. Settings and connectors speak of the types of actions, too, so
- * their catalogue stands below them.
+ * Floors, from the lowest to the highest: a folder imports only from lower floors. A folder without a floor fails the
+ * check. The catalogue of actions has a low floor, because settings and connectors import it.
  */
 const floors = [
   ['platform/access', 'platform/addresses', 'platform/masking'],

@@ -77,7 +77,7 @@ export default tseslint.config(
       '@typescript-eslint/unbound-method': 'off',
     },
   },
-  // Rules that need types take most of the time, so tests are checked by them only in the full run.
+  // Rules that need types take most of the time, so only the full run checks tests with these rules.
   ...(process.env.LINT === 'full'
     ? []
     : [
@@ -120,7 +120,7 @@ export default tseslint.config(
     },
   },
   {
-    // These run in the browser of whoever reads the documentation.
+    // Scripts of the documentation page, which run in a browser.
     files: ['src/platform/docs/browser/*.mjs'],
     languageOptions: {
       globals: {

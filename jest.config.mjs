@@ -24,10 +24,10 @@ export default {
   setupFiles: ['<rootDir>/test/support/jest/setup.cjs'],
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
-  // Nothing is judged by this time: it ends what hangs. On a busy machine a test of seconds takes a minute.
+  // Only ends hanging tests: on a busy machine, a test of a few seconds may take a minute.
   testTimeout: 180_000,
-  // Workers also wait for the database. Jest takes no percentage above 100.
+  // More workers than cores, because workers also wait for the database. Jest accepts no percentage above 100.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
-  // A worker grows by every module that it loads for every suite: it is replaced before that matters.
+  // A worker keeps the memory of the modules of each suite, so Jest replaces a worker that has grown too much.
   workerIdleMemoryLimit: '1GB',
 };

@@ -165,7 +165,7 @@ export class ActionRequests {
     });
   }
 
-  /** Actions that need approval wait, and simulated actions have ended. The caller adds the work of all others. */
+  /** Actions that need approval wait, and simulated actions have ended. The caller adds the work of all other actions. */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     const actions = wanted.map((one) => this.newAction(one));
     await this.actions.insert(tx, actions);
@@ -233,7 +233,7 @@ export class ActionRequests {
     return wanted.map((one) => answers.get(one)!);
   }
 
-  /** The twin needs the level of the step. A momentary action that ended before the incident has no effect on it. */
+  /** True if the twin has the level of the step, and its effect did not end before the incident began. */
   private satisfiesStep(
     { approval_level, requested_by, executed_at }: Twin,
     wanted: ActionToCreate,

@@ -58,19 +58,19 @@ export class ActionResult {
 
   @Choice('ActionFailureCode', FAILURE_CODES, {
     optional: true,
-    description: `Why it failed, for programs. ${CODES}`,
+    description: `Reason of the failure, for programs. ${CODES}`,
   })
   readonly code?: FailureCode;
 
   @Flag({
     optional: true,
-    description: 'Nothing happened outside: the sandbox connector answered.',
+    description: 'True if the sandbox connector simulated the action, without an external effect.',
   })
   readonly simulated?: true;
 
   @JsonObject({
     optional: true,
-    description: 'What a look-up found, or further details from the vendor.',
+    description: 'Result of a look-up, or further details from the vendor.',
   })
   readonly data?: Readonly<Record<string, unknown>>;
 }
@@ -84,7 +84,9 @@ export class ActionPreview {
   })
   readonly count?: number;
 
-  @Text({ description: 'What the action would change, or why this is not known.' })
+  @Text({
+    description: 'Effect that the action would have, or the reason why the effect is not known.',
+  })
   readonly message: string;
 }
 
@@ -168,7 +170,7 @@ export class ActionEntity {
   @Column({ type: 'uuid', nullable: true })
   readonly playbook_run_id?: string;
 
-  /** Counts as a requester of the actions. */
+  /** With APPROVAL_FOUR_EYES, this principal counts as a requester of the action. */
   @Text({
     optional: true,
     description:
@@ -210,7 +212,7 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly executed_by?: string;
 
-  @Instant({ optional: true, description: 'When its execution ended.' })
+  @Instant({ optional: true, description: 'End of the execution.' })
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly executed_at?: Date;
 

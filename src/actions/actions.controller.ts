@@ -93,7 +93,7 @@ export class ActionsController {
   @Operation(
     'listActions',
     'List actions',
-    'Lists the actions of all incidents, and those without an incident. Newest first, by `requested_at`. `?status=pending_approval` lists the actions that wait for a decision.',
+    'Lists the actions of all incidents, and the actions without an incident. Newest first, by `requested_at`. `?status=pending_approval` lists the actions that wait for a decision.',
   )
   @ApiAnswer(200, 'The matching actions, with the exact total.', ActionSummaryDto, { list: true })
   async list(@Query(IncidentIdPipe) query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {

@@ -28,8 +28,8 @@ export class AttentionController {
   @Get()
   @Operation(
     'getAttention',
-    'List what needs attention',
-    `Lists failures of the last ${LISTED_DAYS} days that nobody was told about: failed steps, actions, triage runs and webhook events, expired approvals, resolved incidents with new reports, and silent sources. Administrators also see connectors and notification channels that do not work, and undelivered notifications. An item disappears when it is fixed or marked as done.`,
+    'List the items that need attention',
+    `Lists failures of the last ${LISTED_DAYS} days about which nobody was notified: failed steps, actions, triage runs and webhook events, expired approvals, resolved incidents with new reports, and silent sources. Administrators also see connectors and notification channels that do not work, and undelivered notifications. An item disappears when it is fixed or marked as done.`,
   )
   @ApiSchemas({ AttentionEnvelope: ATTENTION_ENVELOPE })
   @ApiExtraModels(AttentionMeta)

@@ -35,7 +35,7 @@ export class AuditController {
   @Get()
   @Operation(
     'listAudit',
-    'List who did what, and when',
+    'List the entries of the audit trail',
     'Newest first. Contains all changes, logins and refused requests. An entry is written in the transaction of its change and gets its `hash` within about one second.',
   )
   @ApiAnswer(200, 'The entries.', AuditRecordDto, { list: true })
@@ -82,7 +82,7 @@ export class AuditController {
   @Get('verify')
   @Operation(
     'verifyAudit',
-    'Find out whether the audit trail was tampered with',
+    'Verify that the audit trail is unchanged',
     'Reads all entries: one to two seconds per hundred thousand.',
   )
   @ApiAnswer(200, 'The result.', AuditVerificationDto)

@@ -82,7 +82,7 @@ export class AuditVerificationDto {
 
   @WholeNumber({
     min: 0,
-    description: 'Number of unchanged sealed entries, up to the first changed one.',
+    description: 'Number of unchanged sealed entries, up to the first changed entry.',
   })
   readonly checked: number;
 
@@ -98,7 +98,7 @@ export class AuditVerificationDto {
   @Flag({
     optional: true,
     description:
-      'The trail no longer contains an end that this service has seen, or that AUDIT_ANCHOR_FILE holds: it was set back to an earlier state, or made again. Absent otherwise.',
+      'True if the trail was set back to an earlier state or was replaced: it lacks the end that this service has seen or that AUDIT_ANCHOR_FILE contains. Otherwise absent.',
   })
   readonly head_rewound?: true;
 }

@@ -1,4 +1,4 @@
-// SQL: reads a page and the total in one statement. The total counts only those rows one by one that may be unsealed.
+// SQL: reads a page and the total in one statement. Only rows that may be unsealed are counted one by one.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
@@ -91,7 +91,7 @@ export class AuditService implements OnModuleInit {
     return { items, total: Number(first?.total) };
   }
 
-  /** Exact: the number of the last seal is the number of sealed rows, and the same statement counts the others. */
+  /** Adds the number of the last seal, which is the number of sealed rows, and the number of unsealed rows. */
   private async totalOfAll(values: unknown[]): Promise<string> {
     const head = await this.chain.readHead(this.dataSource.manager);
     values.push(head?.sealed_to ?? null);

@@ -89,7 +89,7 @@ const presentUser = present(UserDto);
 
 const LAST_ADMIN = ApiErrorMeanings({
   invalid_state:
-    'It is the last enabled admin, which cannot be deleted, disabled or given another role.',
+    'The user is the last enabled admin, who cannot be deleted, disabled or given another role.',
 });
 
 @ApiTags('Access')
@@ -125,7 +125,7 @@ export class UsersController {
   }
 
   @Get(':id')
-  @Operation('getUser', 'Read a user', 'Its password is never shown, not even as a hash.')
+  @Operation('getUser', 'Read a user', 'The password is never shown, not even as a hash.')
   @ApiAnswer(200, 'The user.', UserDto)
   async get(@Param('id') id: string): Promise<UserDto> {
     return presentUser(await this.accounts.getUser(id));
@@ -179,7 +179,7 @@ export class MeController {
   @Operation(
     'getMe',
     'Read the identity of the caller',
-    'Use it as the first request with a new key: it shows whether the key works, and its permissions.',
+    'Send this request first with a new key: the response shows whether the key works, and the permissions of the key.',
   )
   @ApiAnswer(200, 'The caller.', PrincipalDto)
   get(@CurrentPrincipal() caller: Principal): PrincipalDto {

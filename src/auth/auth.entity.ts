@@ -158,7 +158,7 @@ export const ABSOLUTE_HOURS = 24;
 
 @Entity('sessions')
 export class SessionEntity {
-  @Id('SessionId', { description: 'Not the token: it gives no access.' })
+  @Id('SessionId', { description: 'Id of the session. Unlike the token, it gives no access.' })
   @PrimaryColumn({ type: 'uuid' })
   readonly id: string;
 
@@ -172,7 +172,9 @@ export class SessionEntity {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly created_at: Date;
 
-  @Instant({ description: 'Accurate to the minute. The session ends eight hours after it.' })
+  @Instant({
+    description: 'Time of the last request, to the minute. The session ends eight hours later.',
+  })
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly last_seen_at: Date;
 

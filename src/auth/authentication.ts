@@ -19,7 +19,7 @@ import '../platform/http/request.js';
 
 const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
 
-/** Any Authorization header hides the cookie. Several are malformed: a proxy may have checked another header. */
+/** Ignores the cookie beside an Authorization header. Rejects several such headers: a proxy may have checked another. */
 function credentialOf(request: FastifyRequest): Credential | undefined {
   const headers = request.raw.headersDistinct.authorization;
   if (headers === undefined) return sessionCredentialOf(request);

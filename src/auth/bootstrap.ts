@@ -117,7 +117,7 @@ export class Bootstrap implements OnModuleInit {
   }
 }
 
-/** For an operator who cannot log in. Returns `undefined` for a deleted user, because names are never reused. */
+/** Creates an admin, or resets a user to an admin. Returns `undefined` for a deleted user: names are never reused. */
 export async function ensureAdmin(
   dataSource: DataSource,
   audit: AuditLog,

@@ -53,7 +53,7 @@ const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expire
 const SESSION_IS_VALID = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
   and u.enabled and u.deleted_at is null`;
 
-/** The lower role: that of the key or that of its owner. For a deleted owner, the last role counts. */
+/** The lower of two roles: of the key and of its owner. For a deleted owner, the last role counts. */
 const EFFECTIVE_KEY_ROLE = lowerRoleSql(
   'k.role',
   '(select o.role from users o where o.id = k.owner_id)',

@@ -20,7 +20,7 @@ export interface Principal extends Caller {
   readonly person: string;
   /** Id of the user behind the principal. `undefined` for a key without an owner. */
   readonly personId?: string;
-  /** For requests that wait: rejects if the key or session has become invalid since the request arrived. */
+  /** Rejects if the key or session has become invalid since the request arrived. Called by requests that wait. */
   requireStillValid(): Promise<void>;
 }
 

@@ -42,7 +42,7 @@ export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 't
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 
-/** True for a simulator if a real connector exists, even a disabled one: simulated actions would look completed. */
+/** True for a simulator while a real connector exists, enabled or not: a simulated action would look completed. */
 export function standsBy(row: Typed, all: readonly Typed[]): boolean {
   const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.simulate !== undefined;
   return isStandIn(row) && !all.every(isStandIn);

@@ -22,7 +22,7 @@ export interface ActionCall {
   readonly attempt: number;
   readonly type: ActionTypeName;
   readonly parameters: Data;
-  /** True if the approval level is sufficient for a target with this name at the vendor; `undefined` stands for no name. */
+  /** True if the action has a sufficient approval level for a target with this name. `undefined`: the vendor gave no name. */
   readonly mayTarget: (name: string | undefined) => boolean;
   /** Sender of the mail in the incident. Mails of other senders with the same Message-ID stay unchanged. */
   readonly sender?: string;
@@ -79,8 +79,9 @@ export interface ConnectorType<
   /** Returns a factory of clients for this configuration. A client without a gate only reads. */
   connect(config: ConfigOf<Schema>, outbound: Outbound): (gate?: Gate) => Vendor;
   readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<NoInfer<Vendor>>>>>;
-  /** `provides` replaces the keys of `actions`, and the next method `idempotent`, if the configuration decides them. */
+  /** Returns the provided types. Needed only if the configuration decides them; default: the keys of `actions`. */
   provides?(config: ConfigOf<Schema>): readonly ActionTypeName[];
+  /** Needed only if the configuration decides whether an action is idempotent; default: `idempotent` in `actions`. */
   idempotent?(config: ConfigOf<Schema>, type: ActionTypeName): boolean;
   /** `undefined`: the action must be executed. Simulators serve only if no connector of another type exists. */
   simulate?(

@@ -21,7 +21,8 @@ import {
 } from '../targets/target-contract.js';
 import { type ConnectorEntity, DEFAULT_PRIORITY, standsBy } from './connector-registry.js';
 
-const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
+const STANDS_BY =
+  'On standby: the sandbox serves actions only while no connector of another type exists.';
 
 const Priority = (options: FieldOptions = {}) =>
   WholeNumber({
@@ -29,7 +30,7 @@ const Priority = (options: FieldOptions = {}) =>
     min: 0,
     max: 10_000,
     description:
-      'If several connectors provide an action, the one with the lowest priority serves, then the first by name.',
+      'If several connectors provide an action, the connector with the lowest priority serves. If priorities are equal, the first connector by name serves.',
   });
 
 export class ConnectorInputDto extends TargetInput {

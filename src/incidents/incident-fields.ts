@@ -67,7 +67,7 @@ export function fieldValue(name: string, value: unknown): string | undefined {
   return shape.test(normal(text)) ? normal(text) : undefined;
 }
 
-/** Returns the text of a value or of a list's first item; `undefined` for objects and words for unknown values. */
+/** Returns the text of a value or of a list's first item; `undefined` for an object, or for a word such as `unknown`. */
 export function fieldText(value: unknown): string | undefined {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof one === 'number' || typeof one === 'boolean') return String(one);

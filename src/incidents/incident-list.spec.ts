@@ -30,7 +30,7 @@ describe('the SQL statement of the list of incidents', () => {
     }
   });
 
-  it('has a limited number of names, whatever parameters callers send', () => {
+  it('has a limited number of names for any parameters of callers', () => {
     const names = new Set<string>();
     for (const sort of sortWords(...SORT_FIELDS)) {
       for (let per_page = 1; per_page <= 100; per_page += 1) names.add(nameOf({ sort, per_page }));

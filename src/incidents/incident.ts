@@ -247,7 +247,7 @@ export const STATE_COLUMNS = [
 ] as const;
 export type IncidentState = Pick<IncidentEntity, (typeof STATE_COLUMNS)[number]>;
 
-/** Fields of a locked incident. Omits raw data, which may be large. Actions on a mail are bound to the sender. */
+/** Fields of a locked incident. Omits raw data, which may be large. Actions on the mail need its id and sender. */
 export type LockedIncident = Pick<
   IncidentEntity,
   'id' | 'incident_number' | 'incident_type' | 'title' | 'severity' | 'status'

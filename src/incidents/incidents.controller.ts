@@ -180,7 +180,7 @@ export class IncidentsController {
   @Operation(
     'listIncidentReports',
     'List later events about an incident',
-    'Oldest first. Returns events with the same id but different content than the first event, which is `raw_data` of the incident. The newest 100 are kept here; the inbox keeps all.',
+    'Oldest first. Returns events with the same id but different content than the first event, which is `raw_data` of the incident. Returns at most the newest 100 of these events, with 8 MiB in total; the inbox of webhook events keeps all.',
   )
   @ApiAnswer(200, 'The later events.', IncidentReportDto, { list: true })
   @Header('content-type', JSON_UTF8)

@@ -192,7 +192,7 @@ export interface RecordedChange {
   readonly origin: Omit<ChangeOrigin, 'at'> & {
     readonly about?: TimelineSubject;
     readonly askedBy?: string;
-    /** What the tool reported. Messages about the change quote this text. */
+    /** Report of the tool that made the change. Messages about the change quote this text. */
     readonly because?: string;
   };
 }

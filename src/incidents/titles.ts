@@ -4,7 +4,7 @@ import type { NewIncident } from './incident.js';
 import { AT, firstText, LONGEST_TITLE, shortened, type Spots, titleLine } from './raw-data-text.js';
 
 const LONGEST_DETAIL = 60;
-/** Longer than LONGEST_DETAIL: a tool's words may contain the whole value, and a mailbox ends with the address. */
+/** Maximum length of a value before it is shortened. The address at the end of a mailbox must not be cut off. */
 const LONGEST_VALUE = 400;
 
 interface Detail {

@@ -15,7 +15,7 @@ import {
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
 
-/** Longer than an activation takes. Until then, the stored response for repeated requests is provisional. */
+/** Time for which the stored response is provisional. Longer than an activation takes. */
 const ANSWERED_WITHIN_MS = 5_000;
 
 const presentStatus = present(KillSwitchStatusDto);

@@ -56,7 +56,7 @@ interface HookType extends Pick<ChannelType, 'name' | 'description'> {
 
 /** Defines a channel for people. Its only secret is a URL, which the receiver generates. */
 export function defineHook({ hook, bodyOf, read, ...type }: HookType): ChannelType {
-  const description = `${hook} Everybody who knows it can post, so it is a secret.`;
+  const description = `${hook} Everybody who knows the address can post, so the address is a secret.`;
   const url = { format: 'uri-with-query', writeOnly: true } as const;
   return defineChannel({
     ...type,

@@ -71,7 +71,11 @@ export class ChannelEntity extends TargetRow {
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
 
-  @WholeNumber({ min: 0, max: 1_000, description: 'Deaths in the last 24 h, at most 1000.' })
+  @WholeNumber({
+    min: 0,
+    max: 1_000,
+    description: 'Deliveries that died in the last 24 h, at most 1000.',
+  })
   @VirtualColumn({
     type: 'integer',
     query: (channel) =>

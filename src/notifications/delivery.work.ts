@@ -231,7 +231,7 @@ export class DeliveryWork implements OnModuleInit {
     });
   }
 
-  /** Locks channels in the order of ids, but no channel that stays healthy: all its deliveries would wait. */
+  /** Locks channels in the order of ids. Does not lock a channel that stays healthy: its other deliveries would wait. */
   async store(tx: Tx, attempts: readonly Pick<Attempt, 'channel' | 'outcome'>[]): Promise<void> {
     const byChannel = [...Map.groupBy(attempts, ({ channel }) => channel.id)].sort();
     for (const [id, ofChannel] of byChannel) {

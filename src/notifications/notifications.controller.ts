@@ -45,7 +45,8 @@ export class NotificationsController extends TargetController({
   hasVersions: true,
   effects: {
     create: 'The channel receives events from now on.',
-    update: 'After a change of `config` or `enabled`, waiting deliveries are attempted at once.',
+    update:
+      'After a change of `config` or `enabled`, waiting deliveries are attempted immediately.',
     delete: 'Its waiting deliveries are not sent.',
     test: 'Makes one attempt, even if the channel is disabled. Its event is NotificationTestEvent. The kill switch does not stop it.',
   },
@@ -97,7 +98,7 @@ export class NotificationsController extends TargetController({
   @Operation(
     'redeliverNotification',
     'Redeliver a notification',
-    'Attempts the delivery for another day, with the same event id. A delivered one can be redelivered, too.',
+    'Attempts the delivery for another day, with the same event id. Also possible for a notification that was delivered.',
   )
   @ApiAnswer(202, 'The delivery.', NotificationDeliveryDto)
   @ApiErrors('invalid_state')

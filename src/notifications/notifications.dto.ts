@@ -55,7 +55,7 @@ export class NotificationChannelUpdateDto extends IntersectionType(
   })
   readonly rotate_secret?: boolean;
 
-  @Flag({ optional: true, description: 'Revokes the previous signing secret at once.' })
+  @Flag({ optional: true, description: 'Revokes the previous signing secret immediately.' })
   readonly revoke_old_secret?: boolean;
 }
 
@@ -78,7 +78,7 @@ export class NotificationChannelDto extends IntersectionType(
 
   @Choice('ComponentStatus', CHANNEL_STATUSES, {
     description:
-      'healthy: the last attempt succeeded. degraded: it failed. unhealthy: all attempts of the last ten minutes failed, and the other channels were notified.',
+      'healthy: the last attempt succeeded. degraded: the last attempt failed. unhealthy: all attempts of the last ten minutes failed, and the other channels were notified.',
   })
   readonly status: ChannelStatus;
 }
@@ -147,7 +147,7 @@ export class NotificationDeliveryDto {
 
   @Choice('NotificationDeliveryStatus', DELIVERY_STATUSES, {
     description:
-      'pending: attempted for a day. delivered: the receiver has it. dead: the receiver refused it, or the day is over.',
+      'pending: attempts continue for a day. delivered: the receiver has the message. dead: the receiver refused the message, or the day is over.',
   })
   readonly status: DeliveryStatus;
 
@@ -164,18 +164,22 @@ export class NotificationDeliveryDto {
   @Instant({ description: 'Time of the event.' })
   readonly created_at: Date;
 
-  @Instant({ optional: true, description: 'Earliest next attempt. A pause delays it.' })
+  @Instant({ optional: true, description: 'Earliest next attempt. A pause delays the attempt.' })
   readonly next_attempt_at?: Date;
 
-  @Instant({ optional: true, description: 'An attempt that fails later is the last.' })
+  @Instant({
+    optional: true,
+    description: 'An attempt that fails after this time is the last attempt.',
+  })
   readonly expires_at?: Date;
 
-  @Instant({ optional: true, description: 'Time at which it was delivered or died.' })
+  @Instant({ optional: true, description: 'Time at which the status became delivered or dead.' })
   readonly ended_at?: Date;
 
   @Id('NotificationDeliveryId', {
     optional: true,
-    description: 'Delivery whose message contains this one. Absent with a message of its own.',
+    description:
+      'Delivery whose message contains this delivery. Absent if this delivery has its own message.',
   })
   readonly carried_by?: string;
 }

@@ -26,7 +26,7 @@ describe('newId', () => {
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('continues with the current time after the correction of a clock that was ahead', () => {
+  it('returns sorted ids after a clock that was ahead is set back', () => {
     newId(MOMENT + 60_000);
     for (let n = 0; n < 4_096; n += 1) newId(MOMENT + 3);
     const ids = Array.from({ length: 1_000 }, () => newId(MOMENT + 4));

@@ -35,7 +35,7 @@ export class TargetUpdate extends PartialType(PickType(TargetRow, ['name', 'enab
   @JsonObject({
     optional: true,
     description:
-      'Fields to change. Absent fields do not change, including secrets. Null removes an optional field. In a map of secrets only the given entries change, and null removes one. Any other object is replaced as a whole, such as `actions` of the connector type `http`. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
+      'Fields to change. Absent fields do not change, including secrets. Null removes an optional field. In a map of secrets only the given entries change, and null removes an entry. Any other object is replaced as a whole, such as `actions` of the connector type `http`. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
   })
   readonly config?: Config;
 }

@@ -40,7 +40,7 @@ export class IncidentTriageController {
     'Triage an incident',
     'Asks the model for a verdict and waits for it, up to `TRIAGE_TIMEOUT_MS`. If there is a completed run, the response is ' +
       'that run and the model is not asked, unless `force` is set, or the verdict was not applied because the incident was ' +
-      'resolved and it is open again. A run that waits starts at once. A running run is 409. Without `force`, a run changes ' +
+      'resolved and it is open again. A run that waits starts immediately. If a run is in progress, the response is 409. Without `force`, a run changes ' +
       'neither the verdict of a person nor a resolved incident; the run is kept. The service does not execute recommended ' +
       'actions. The kill switch stops runs that ask a model outside, but not the built-in rules.',
   )

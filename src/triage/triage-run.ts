@@ -121,7 +121,7 @@ export class TriageVerdictDto {
   @Texts({ description: 'MITRE ATT&CK techniques.' })
   readonly mitre_techniques: readonly string[];
 
-  @NestedList(() => Evidence, { description: 'Evidence that code has checked.' })
+  @NestedList(() => Evidence, { description: 'Evidence that the service has checked.' })
   readonly evidence: readonly Evidence[];
 }
 
@@ -197,7 +197,10 @@ export class TriageRunEntity {
   @Column({ type: 'text' })
   readonly provider: ProviderName;
 
-  @Text({ optional: true, description: 'The model that answered or was asked. `rules` for rules.' })
+  @Text({
+    optional: true,
+    description: 'Model that answered or was asked. `rules` for the built-in rules.',
+  })
   @Column({ type: 'text', nullable: true })
   readonly model: string | null;
 
@@ -340,7 +343,7 @@ export function isVerdictOutdated(
   return reportedAt > triaged_at;
 }
 
-/** True if this run answers a request without `force`. False if its verdict was not applied to a now open incident. */
+/** False if a request needs a new run: the incident was resolved when the run ended, and is open now. */
 export function stillAnswers(run: Pick<TriageRun, 'not_applied'>, status: Incident['status']) {
   return run.not_applied !== 'incident_resolved' || status === 'resolved';
 }

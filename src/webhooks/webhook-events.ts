@@ -73,7 +73,7 @@ export class WebhookEventEntity {
   @Column({ type: 'text', nullable: true })
   readonly error: string | null;
 
-  @WholeNumber({ min: 0, description: 'Number of attempts to read it.', example: 1 })
+  @WholeNumber({ min: 0, description: 'Number of attempts to read the event.', example: 1 })
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
 

@@ -10,7 +10,7 @@ import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
 import { HealthComponents } from '../../src/platform/health-components.js';
 import type { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { readSecretKey } from '../../src/platform/config/setting-parsers.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
@@ -88,7 +88,7 @@ export class AuditHarness {
   async reseal(secretsKey: readonly string[], anchorFile = '/nowhere'): Promise<number> {
     const { dataSource } = this.database;
     const keys = new SecretKeys(secretsKey.map(readSecretKey));
-    // The command reseal also does this.
+    // The command reseal also encrypts the retired keys again.
     await resealAll(dataSource, [RETIRED_AUDIT_KEYS], new SecretBox(keys), keys.ids[0]!);
     const settings = loadSettings({ AUDIT_ANCHOR_FILE: anchorFile });
     return await resealTrail(dataSource, new AuditKeys(keys), settings);

@@ -196,7 +196,7 @@ describe('the audit trail', () => {
       expect(await list(filter)).toMatchObject({ rows, total: rows.length });
     });
 
-    it('finds an id in upper or lower case, whatever case the entry has', async () => {
+    it('finds an id without regard to upper and lower case', async () => {
       const id = '0193F2B6-7C1E-7A0B-9F4E-2F0A7B6C5D4E';
       await harness.record(replica, { subject: { type: 'incident', id }, details: { row: 'id' } });
       for (const subject of [

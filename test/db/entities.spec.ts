@@ -11,7 +11,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   incident_counts: 'only the SQL of the counts writes and reads it',
   known_networks: 'only the SQL of logins writes and reads it',
   notification_deliveries:
-    'a trigger writes it and only the SQL of deliveries changes and reads it',
+    'a trigger inserts rows, and only the SQL of deliveries changes and reads them',
   notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   notification_delivery_counts: 'only the SQL of the counts writes and reads it',
   playbook_run_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',

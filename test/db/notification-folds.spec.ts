@@ -115,7 +115,7 @@ describe('the rules for summary messages', () => {
     expect((await heldSeconds()).at(-1)).toBe(2);
   });
 
-  it('do not hold deliveries to programs', async () => {
+  it('do not hold deliveries to webhook channels', async () => {
     await channel('webhook');
     await channel('pagerduty');
     await notify(3);
@@ -367,7 +367,7 @@ describe('the rules for summary messages', () => {
     expect((await claim()).map(({ carried }) => carried.length)).toEqual([0, 0]);
   });
 
-  it('omit playbook.step_failed if action.failed is sent, except for programs', async () => {
+  it('omit playbook.step_failed if action.failed is sent, except in webhook channels', async () => {
     await channel();
     await channel('webhook');
     for (const action of [undefined, 'act-1']) {

@@ -213,7 +213,7 @@ describe('rows in the table `work`', () => {
     expect((await rows.look(OTHER, [request()])).made_ready).toBe(false);
   });
 
-  it('get the new data if they are added again, and are repeated if they were claimed', async () => {
+  it('get the new data if they are added again, and are claimed again if they were claimed', async () => {
     const [ref] = await add({ data: { n: 1 } });
     await add({ ref, data: { n: 2 } });
     const [row] = await claim();
@@ -224,7 +224,7 @@ describe('rows in the table `work`', () => {
     expect(await claim()).toMatchObject([{ ref, data: { n: 3 }, attempt: 1, lapsed: false }]);
   });
 
-  it('are repeated if they are added again while they end', async () => {
+  it('are claimed again if they are added again during their end', async () => {
     const [ref] = await add({});
     const claimed = await claim();
     let ending: Promise<void> | undefined;
@@ -856,7 +856,7 @@ describe('the worker', () => {
     expect(lapsed).toEqual([false]);
   });
 
-  it('claims nothing after an activation of the kill switch, at whatever moment it happens', async () => {
+  it('claims nothing after an activation of the kill switch, at any moment', async () => {
     const replica = await open();
     const statements = new Statements(replica.dataSource);
     const killSwitch = Reflect.construct(KillSwitch, [

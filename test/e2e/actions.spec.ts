@@ -187,37 +187,40 @@ describe('an event about an action', () => {
 
   it.each([
     [
-      'how severe the incident is by then, and its title',
+      'the new severity and the new title of its incident',
       'PUT',
       { severity: 'low', title: 'Another title' },
       { severity: 'low', incident_title: 'Another title' },
     ],
-    ['nothing of an incident that was deleted meanwhile', 'DELETE', undefined, {}],
-  ])('says %s when the action ends', async (_, method, body, said) => {
-    const incidentId = await world.incident({ severity: 'high' });
-    const number = await numberOf(incidentId);
-    const end = Promise.withResolvers<void>();
-    world.vendor.plan = () => ({ behaviour: 'apply', afterMs: 0, until: end.promise });
-    const asked = world.execute('block_sender', { incidentId });
-    await eventually(
-      async () => world.calls.length,
-      (calls) => calls === 1,
-    );
-    await world.clients.admin.request(method, `/api/incidents/${incidentId}`, { body });
-    end.resolve();
-    world.vendor.plan = undefined;
-    await asked;
-    const [{ payload }] = (await recorded()) as [RecordedEvent];
-    expect(payload).toEqual({
-      action_type: 'block_sender',
-      target: 'evil@example.net',
-      requested_by: world.names.analyst,
-      message: expect.any(String),
-      incident_id: incidentId,
-      ...(method === 'PUT' && { incident_number: number }),
-      ...said,
-    });
-  });
+    ['nothing about an incident that was deleted meanwhile', 'DELETE', undefined, {}],
+  ])(
+    'contains %s if the incident changes before the action ends',
+    async (_, method, body, said) => {
+      const incidentId = await world.incident({ severity: 'high' });
+      const number = await numberOf(incidentId);
+      const end = Promise.withResolvers<void>();
+      world.vendor.plan = () => ({ behaviour: 'apply', afterMs: 0, until: end.promise });
+      const asked = world.execute('block_sender', { incidentId });
+      await eventually(
+        async () => world.calls.length,
+        (calls) => calls === 1,
+      );
+      await world.clients.admin.request(method, `/api/incidents/${incidentId}`, { body });
+      end.resolve();
+      world.vendor.plan = undefined;
+      await asked;
+      const [{ payload }] = (await recorded()) as [RecordedEvent];
+      expect(payload).toEqual({
+        action_type: 'block_sender',
+        target: 'evil@example.net',
+        requested_by: world.names.analyst,
+        message: expect.any(String),
+        incident_id: incidentId,
+        ...(method === 'PUT' && { incident_number: number }),
+        ...said,
+      });
+    },
+  );
 
   it('is marked as simulated in a sandbox, and is recorded with the request, approval or rollback that caused it', async () => {
     const { admin } = world.clients;

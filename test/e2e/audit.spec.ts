@@ -315,7 +315,7 @@ describe('the state of the audit trail', () => {
     const before = await change('mallory');
     const { data } = (await admin.get('/api/audit/verify')).body;
     expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
-    // A second replica, which also stands for a restart.
+    // A new replica, which learns the fault from the database, like a replica after a restart.
     const replica = await startTestApp({ database: app.database });
     try {
       const elsewhere = await as(replica, 'admin');

@@ -314,7 +314,7 @@ describe('The limits of public requests', () => {
     expect((await post('/login', '192.0.2.2', '{"username":1}')).status).toBe(422);
   });
 
-  it('count the logouts of an address separately, except logouts of a valid session', async () => {
+  it('count the logouts of an address separately from its logins, except logouts of a valid session', async () => {
     const cookie = await logIn(app, await makeUser(app, 'viewer'));
     await expectLimit(200, () => post('/logout', '192.0.2.3'));
     const nonsense = { cookie: 'its_session=nonsense' };

@@ -324,7 +324,8 @@ describe('/api/connectors', () => {
     await app.nest.get(ConnectorsService).checkAll();
     expect(await health()).toMatchObject({
       status: 'disabled',
-      message: 'It stands by: it serves actions only while no connector of another type exists.',
+      message:
+        'On standby: the sandbox serves actions only while no connector of another type exists.',
     });
     await eventually(component, ({ status, total }) => status === 'disabled' && total === 0);
     await eventually(up, (is) => !is);

@@ -73,7 +73,7 @@ describe('/api/kill-switch', () => {
     },
   );
 
-  it('limits activations separately, to 60 per minute', async () => {
+  it('has its own limit for activations, 60 per minute', async () => {
     expect((await activate()).headers['x-ratelimit-limit']).toBe('60');
   });
 

@@ -194,7 +194,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     expect(Math.ceil((Date.parse(next!.starts_at!) - Date.now()) / HOUR_MS)).toBe(1);
   });
 
-  it('does not treat a run that waits for its turn as work held by the kill switch', async () => {
+  it('keeps waiting runs out of the count of work that the kill switch holds', async () => {
     const playbook = await forType('bec');
     await Promise.all(Array.from({ length: LIMIT + 1 }, () => triaged('bec')));
     await runs(playbook, LIMIT + 1);

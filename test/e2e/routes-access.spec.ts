@@ -324,8 +324,8 @@ describe('A malformed id or name in a path', () => {
 describe('Every POST of a principal', () => {
   /** POST handlers without an Idempotency-Key, each with the reason why a repetition changes nothing. */
   const CHANGES_NOTHING: Readonly<Record<string, string>> = {
-    'PlaybooksController.validate': 'Checks what it is sent and keeps nothing.',
-    'WebhooksController.preview': 'Shows what a body would make, and makes nothing.',
+    'PlaybooksController.validate': 'Checks a playbook, and stores nothing.',
+    'WebhooksController.preview': 'Shows the incidents of a body, and stores nothing.',
   };
 
   it('is idempotent, or is listed with the reason why not', () => {

@@ -117,7 +117,10 @@ describe('bodies with many events', () => {
     expect((await replay()).body.data).toMatchObject({ status: 'failed', error: done.error });
 
     await (await as(app, 'admin')).delete('/api/webhooks/partly');
-    const unknown_source = { error: 'Its source is no longer registered.', incident_count: 5 };
+    const unknown_source = {
+      error: 'The source of the event is no longer registered.',
+      incident_count: 5,
+    };
     expect((await replay()).body.data).toMatchObject(unknown_source);
     await senderOf('partly');
 

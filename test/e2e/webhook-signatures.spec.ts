@@ -6,7 +6,6 @@ import { Allow } from '../../src/platform/access/access.js';
 import { UnavailableError } from '../../src/platform/errors/app-error.js';
 import { RawAnswer } from '../../src/platform/http/answer.js';
 import { AnyQuery, Consumes } from '../../src/platform/http/handler-options.js';
-import { Limited } from '../../src/platform/limits/limits.js';
 import { readEventJson } from '../../src/webhooks/reading/event-json.js';
 import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
 import { DEFAULT_SETTINGS } from '../../src/webhooks/sources/source-rules.js';
@@ -26,7 +25,6 @@ class WebhookProbeController {
   @Allow('signature')
   @Consumes('raw')
   @AnyQuery()
-  @Limited('none')
   @RawAnswer()
   receive(@Req() { verifiedReceipt }: FastifyRequest): unknown {
     const { source, body } = verifiedReceipt!;
@@ -177,7 +175,7 @@ describe('A webhook request', () => {
     const fresh = () => signed(Buffer.from('{}'));
 
     it.each(['nobody', 'disabled', '__proto__', '%00'])(
-      '404 for %s, for any size and signature of its body',
+      '404 for the unknown or disabled source %s, for any size and signature of the body',
       async (source) => {
         expect(await codeOf(source, {}, fresh())).toEqual([404, 'unknown_source']);
         expect(await codeOf(source, large, signed(large))).toEqual([404, 'unknown_source']);

@@ -79,7 +79,9 @@ function runnable(examples: readonly Example[]): Example[] {
   return examples.filter(({ file, needs }) => {
     const missing = needs.filter((tool) => !isThere(tool));
     if (missing.length > 0) {
-      process.stderr.write(`Skipped: the example ${file}, for want of ${missing.join(', ')}.\n`);
+      process.stderr.write(
+        `Skipped: the example ${file}, because ${missing.join(', ')} is missing.\n`,
+      );
     }
     return missing.length === 0;
   });

@@ -112,7 +112,7 @@ export class RollbackController {
   @Operation(
     'rollBackAction',
     'Undo an action with its inverse',
-    'The caller needs the higher of the levels of the action and its inverse. The rollback runs at once. With `APPROVAL_FOUR_EYES`, a rollback requested by the person who requested the action waits for the approval of another person.',
+    'The caller needs the higher of the levels of the action and its inverse. The rollback runs immediately. With `APPROVAL_FOUR_EYES`, a rollback requested by the person who requested the action waits for the approval of another person.',
   )
   @ApiOutcome(
     RolledBackActionDto,

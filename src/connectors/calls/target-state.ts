@@ -23,7 +23,7 @@ interface StateChange<Vendor, Target extends { readonly name: unknown }> {
   change(vendor: Vendor, target: Target, call: ActionCall): Promise<Outcome>;
 }
 
-/** Leaves a target in the wanted state unchanged. So does a rollback, because somebody else had set the state. */
+/** Does not change a target that already has the wanted state. A rollback of such an action changes nothing either. */
 export function stateAction<Vendor, Target extends { readonly name: unknown }>(
   state: StateChange<Vendor, Target>,
 ): ActionDefinition<Vendor> {

@@ -96,7 +96,7 @@ function withTexts(value: unknown, depth: number, replace: (text: string) => str
 const LONGEST_SHOWN = 1_000;
 const MOST_SHOWN = 65_536;
 
-// All vendor texts in results and checks pass these functions, which limit the length: every list returns them.
+// The functions below limit the vendor texts in results and checks, because each list returns many such texts.
 
 export const shownMessage = (text: string): string => visibleStart(text, LONGEST_SHOWN);
 

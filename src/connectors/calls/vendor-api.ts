@@ -172,7 +172,7 @@ const LOGIN = { method: 'POST', path: [], timeoutMs: 5_000 } as const;
 
 type Token = ReturnType<typeof tokenIn>;
 
-/** Opens always: a token request has no effect, and the kill switch stops the later request of the action. */
+/** Permits every request: a token request has no effect, and the kill switch stops the later request of the action. */
 const NO_GATE: Gate = {
   send: (request) =>
     request({ signal: new AbortController().signal, leave: async () => undefined }),

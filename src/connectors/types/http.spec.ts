@@ -189,7 +189,7 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('shows no secret and only storable text, whatever the vendor answers', async () => {
+  it('shows no secret and only storable text for any response of the vendor', async () => {
     let answer = '';
     const server = createServer((socket) => {
       socket.on('error', () => undefined);

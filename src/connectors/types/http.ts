@@ -39,7 +39,7 @@ import {
 const DEFAULT_METHOD = 'POST';
 
 const TEMPLATES =
-  'A template is text with `{{ parameters.<name> }}` (a parameter of the action, see `GET /api/actions/types`), `{{ secrets.<name> }}` (an entry of `secrets`) or `{{ action.id }}`. Unknown names are rejected (code template). Values are escaped for their place. In a JSON body, a string that consists of one reference becomes the value itself, such as a list, and is omitted with its key without a value.';
+  'A template is text with `{{ parameters.<name> }}` (a parameter of the action, see `GET /api/actions/types`), `{{ secrets.<name> }}` (an entry of `secrets`) or `{{ action.id }}`. Unknown names are rejected (code template). Values are escaped for their place. In a JSON body, a string that is one template becomes the value of the template, for example a list. If there is no value, the string is omitted together with its key.';
 
 const ACTION = fields(
   {
@@ -97,7 +97,7 @@ const CONFIG = fields(
       maxProperties: 30,
       writeOnly: true,
       description:
-        'Secrets for templates, as secrets.<name>. At least 8 characters each: shorter ones cannot be masked safely.',
+        'Secrets for templates, as secrets.<name>. At least 8 characters each: shorter secrets cannot be masked safely.',
     }),
     actions: {
       type: 'object',

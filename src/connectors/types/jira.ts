@@ -52,7 +52,7 @@ export const jira = defineConnector({
           opened(json, 'Jira opened'),
         );
       },
-      /** The search may miss a new issue. So a match proves that the issue exists, but no match proves nothing. */
+      /** The search may miss a new issue. So a match proves that the issue exists, but a missing match proves nothing. */
       ask: async ({ api, project_key }, { actionId }) => {
         const jql = `project = "${project_key}" AND labels = "${actionId}"`;
         const body = { jql, maxResults: 1, fields: ['summary'] };

@@ -203,7 +203,7 @@ function mailAction({ preview, ...wanted }: MailChange): ActionDefinition<Graph>
 
 type Found = Awaited<ReturnType<typeof find>>;
 
-/** Any sender can copy a Message-ID, so the mail needs the known sender, the moved copies, or only one sender. */
+/** Finds the copies of a mail. Any sender can copy a Message-ID, so copies of several senders need a known sender. */
 async function find(graph: Graph, call: ActionCall, moved: Moved) {
   const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
   if (sender === undefined && call.sender !== undefined) {

@@ -23,7 +23,8 @@ const CONFIG = fields({
     items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$', maxLength: 253 },
     maxItems: 100,
     uniqueItems: true,
-    description: 'Domains of allowed recipients, without subdomains. Default: that of `from`.',
+    description:
+      'Domains of allowed recipients, without subdomains. Default: the domain of `from`.',
   }),
 });
 

@@ -50,7 +50,7 @@ describe('VirusTotalConnector', () => {
   it('does not call a value harmless if VirusTotal has no report about it', async () => {
     expect(await lookUp('lookup_domain', { domain: 'new.example' })).toEqual({
       kind: 'done',
-      message: 'VirusTotal has no report. This does not mean that it is harmless.',
+      message: 'VirusTotal has no report. This does not mean that the value is harmless.',
       data: { known: false },
     });
   });

@@ -56,7 +56,7 @@ function lookUp(
         const isUnknown =
           error instanceof RefusedError && error.status === 404 && error.code === 'NotFoundError';
         if (!isUnknown) throw error;
-        const message = 'VirusTotal has no report. This does not mean that it is harmless.';
+        const message = 'VirusTotal has no report. This does not mean that the value is harmless.';
         return done(message, { known: false });
       }
     },

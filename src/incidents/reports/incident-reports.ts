@@ -32,7 +32,7 @@ export class IncidentReportEntity {
   readonly source: string;
 
   @Choice('Severity', SEVERITIES, {
-    description: 'Severity of this event. The incident keeps the highest one.',
+    description: 'Severity of this event. The incident keeps the highest severity.',
   })
   @Column({ type: 'enum', enum: SEVERITIES, enumName: 'incident_severity' })
   readonly severity: Severity;

@@ -142,7 +142,7 @@ export class TimelineEntryDto extends OmitType(IncidentTimelineEntity, [
   readonly subject?: TimelineSubjectDto;
 }
 
-/** New entry. `subject` is what it is about besides the incident, such as an `action` or a `webhook_event`. */
+/** New entry of an incident. `subject` names another subject of the entry, such as an `action` or a `webhook_event`. */
 export interface NewTimelineEntry extends Pick<TimelineEntryDto, 'event' | 'actor' | 'summary'> {
   readonly incidentId: string;
   readonly subject?: TimelineSubject;

@@ -73,7 +73,7 @@ export const INCIDENT_EVENT_TYPES = {
         'Changed by': changed_by,
       });
     },
-    // Only people lower a severity, so this acknowledges. `trigger` would reopen an alert resolved in PagerDuty.
+    // A lower severity acknowledges the alert, because only people lower a severity. `trigger` could reopen the alert.
     alerts: (data) =>
       severityRises(data.previous_severity, data.incident.severity)
         ? ifOpen(data.incident, 'trigger')

@@ -124,7 +124,7 @@ function jsonObject<T extends object>(check: (key: string, value: unknown) => vo
     try {
       value = JSON.parse(text);
     } catch {
-      // Rejected below.
+      // Invalid JSON leaves `value` undefined, which the next check rejects.
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new Error('must be a JSON object');

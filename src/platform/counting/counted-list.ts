@@ -297,7 +297,7 @@ export function countedList<
         order by ${orderBy(by)} limit ${most}) as first`;
   }
 
-  /** For a nullable sort time: reads the rows without a time only if the page needs them. */
+  /** Orders by a nullable time. Reads the rows without a time only if the page needs these rows. */
   function datedAndUndated(
     order: readonly OrderTerm[],
     conditions: readonly string[],

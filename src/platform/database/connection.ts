@@ -40,7 +40,7 @@ export function connectionOptions(
   };
 }
 
-/** For migrations and commands. No time limit, because a change of a large table may take long. */
+/** Settings for migrations and commands: without a time limit, because a change of a large table may take long. */
 export function patientConnection(url: string, application_name: string): PoolConfig {
   return { connectionString: withLibpqMeaning(url), application_name, max: 2 };
 }

@@ -11,7 +11,7 @@ import { type Participant, Transactions, type Tx } from './transactions.js';
 
 const CONNECTIONS = 3;
 
-/** For changes of the kill switch and their authentication, which must never wait. Fallback: the shared pool. */
+/** Reserves connections for changes of the kill switch and their authentication. Fallback: the shared pool. */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly pool: Pool;

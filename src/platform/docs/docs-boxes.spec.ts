@@ -47,7 +47,7 @@ describe('the input boxes of "Try it out"', () => {
     expect(methods).toEqual(['get', 'put', 'delete']);
   });
 
-  it('send requests to the host of the page, whatever address the document names', () => {
+  it('send requests to the host of the page, even if the document names another address', () => {
     const document = { servers: [{ url: 'http://127.0.0.1:3000' }], paths: {} };
     expect(prepare(document, () => true)).toMatchObject({ servers: [{ url: '/' }] });
   });

@@ -90,6 +90,7 @@ export const ApiPreferAsync = (): MethodDecorator =>
   ApiHeader({
     name: 'Prefer',
     required: false,
-    description: '`respond-async`: answer at once with 202, and do the work afterwards.',
+    description:
+      '`respond-async`: the response is an immediate 202, and the work is done afterwards.',
     schema: { type: 'string' },
   });

@@ -9,7 +9,7 @@ const MAX_PATH_LENGTH = 500;
 
 /** Maximum number of keys and values of a body. No declared body needs more. */
 const FEW = { keys: 5_000, values: 20_000 };
-/** For free-form data: as many keys and values fit into 256 KiB, the maximum size of the raw data of an incident. */
+/** Maximums for free-form data: the numbers that fit into 256 KiB, the maximum size of the raw data of an incident. */
 const MANY = { keys: 44_000, values: 180_000 };
 
 /** Without this check, bytes that are not UTF-8 (RFC 8259) would silently become other characters. */
@@ -70,9 +70,7 @@ export function jsonDefects(body: unknown, anyKeysIn?: string): FieldError[] {
   };
   const checkKey = (key: string): void => {
     checkText(key);
-    const reachesPrototype =
-      key === '__proto__' || (key === 'prototype' && path.at(-2) === 'constructor');
-    if (reachesPrototype && !(path.length > 1 && path[0] === anyKeysIn)) {
+    if (key === '__proto__' && !(path.length > 1 && path[0] === anyKeysIn)) {
       report('forbidden_key', 'is not allowed as a key');
     }
   };

@@ -229,7 +229,7 @@ export class IdempotentRequest implements Idempotency {
     };
   }
 
-  /** For the transaction that records that earlier work had no effect. The participant releases the key. */
+  /** Returns a participant that releases the key, for a transaction that records that earlier work had no effect. */
   release(): Participant {
     return {
       finish: async (tx) => {

@@ -11,7 +11,7 @@ import { traceIdIn } from '../tracing/tracing.js';
 const ROUTINE = /\/(live|ready|health|metrics)$/;
 const LONGEST_AGENT = 200;
 const LONGEST_NAME = 64;
-/** Maximum length that is logged of a value that matched nothing. No serious key or password is that short. */
+/** Maximum logged length of an unknown id or name, which may be a secret by mistake. Real secrets are longer. */
 const LONGEST_GUESS = 16;
 
 export function installRequestLog(instance: FastifyInstance, logger: Logger, least: string): void {

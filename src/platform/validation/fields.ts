@@ -101,14 +101,15 @@ export const GivenName = (options: FieldOptions = {}) =>
     ...options,
     max: 100,
     pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
-    message: 'name must be text without control characters, not framed by spaces',
+    message:
+      'name must be text without control characters, and without spaces at the beginning and end',
     // Omits the pattern, because the syntax of patterns differs between languages.
     contract: { minLength: 1, pattern: undefined },
     description: 'Unique.',
   });
 
 export const Reason = (options: Omit<TextOptions, 'max'> & { readonly max: number }) =>
-  NotBlank({ message: 'reason must say something', ...options });
+  NotBlank({ message: 'reason must not be blank', ...options });
 
 interface TextsOptions extends ListOptions {
   readonly maxLength?: number;

@@ -21,7 +21,7 @@ export interface DomainEvent {
   readonly occurredAt: string;
 }
 
-/** Its payload must not contain secrets, because it is kept for weeks if a handler fails permanently. */
+/** New event. The payload must not contain secrets: if a handler fails permanently, the payload is kept for weeks. */
 export type NewEvent = Pick<DomainEvent, 'type' | 'subject' | 'payload'>;
 
 export function eventOf(event: NewEvent, now: Date): DomainEvent {

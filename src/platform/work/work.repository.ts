@@ -208,7 +208,7 @@ const END: Statement = {
     select id, kind, case when outcome in ('done', 'dead') then line end as line from mine`,
 };
 
-/** As a separate statement, it sees rows that other transactions have committed. */
+/** A separate statement, because it must see the rows that other transactions have committed in the meantime. */
 const NEXT_IN_LINE: Statement = {
   name: 'work_next_in_line',
   text: `

@@ -176,7 +176,7 @@ export class Work
     await this.change(tx, ADD, values);
   }
 
-  /** For a waiting request: this replica does the work beyond the places of its lane, with the permit of the caller. */
+  /** Adds work that this replica starts for a waiting request, beyond the places of the lane, with the caller's permit. */
   async addClaimed<D>(
     tx: Tx,
     kind: Pick<Kind<D>, 'name'>,

@@ -92,7 +92,7 @@ function exactly(json: string): Value {
   });
 }
 
-/** `undecided`: the step needs an outcome that a dry run lacks. `parameters`: only its condition needs the outcome. */
+/** `undecided`: a dry run lacks an outcome that the step reads. If only the condition reads it, `parameters` is present. */
 export interface Decision {
   readonly kind: 'run' | 'skip' | 'error' | 'undecided';
   readonly parameters?: Parameters;

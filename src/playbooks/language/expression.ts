@@ -226,9 +226,11 @@ function problemOf(node: Node, roots: readonly Root[]): string | undefined {
   }
   const [variable, ...body] = node.args[2];
   if (variable?.op !== 'id' || body.length === 0) {
-    return `There has to be a name and an expression in ${name}().`;
+    return `${name}() needs a name and an expression.`;
   }
-  return isRoot(variable.args) ? `The name ${variable.args} has a meaning already.` : undefined;
+  return isRoot(variable.args)
+    ? `The name ${variable.args} is reserved: choose another name.`
+    : undefined;
 }
 
 /** Returns the depth of a value's type. Depths of a loop and its list add up: each result may contain the item. */

@@ -122,7 +122,7 @@ describe('mailAuthentication', () => {
       },
     ],
     [
-      'what Microsoft Graph calls them',
+      'fields with the names of Microsoft Graph',
       {
         authenticationDetails: {
           senderPolicyFramework: 'fail',

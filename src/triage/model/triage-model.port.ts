@@ -38,10 +38,10 @@ export class TokenMeter {
   }
 }
 
-/** When the same question can succeed. `time`: later. `operator`: after a setting or an account is corrected. */
+/** Condition for a successful retry. `time`: a pause. `operator`: a corrected setting or account. */
 export type Remedy = 'time' | 'operator' | 'nothing';
 
-/** Also the response to a waiting request. */
+/** Reports that there is no verdict. A waiting request gets this error as its response. */
 export class ModelUnavailableError extends AppError {
   readonly retryAfterMs: number | undefined;
 

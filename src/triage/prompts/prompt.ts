@@ -14,7 +14,7 @@ import {
   type TriageTool,
 } from '../model/triage-model.port.js';
 
-/** The same for all incidents, so that the provider can cache it. Must never contain text from outside. */
+/** System prompt, equal for all incidents so that the provider can cache it. Must never contain text from outside. */
 export const SYSTEM_PROMPT = `You help the analysts of a security operations team. For one reported incident you weigh what the data shows and give a verdict that people read. You decide nothing: nothing that you write starts, stops or approves anything, and no parameter of any action is taken from it.
 
 How the question comes

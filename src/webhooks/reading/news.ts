@@ -1,6 +1,6 @@
 import { isList, isObject, type Json, type JsonObject } from './event-json.js';
 
-/** Does not match a log line, which begins with a time and continues. */
+/** Matches a text that is only a time. A log line begins with a time, but does not match. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** Matches numbers with a fraction and percentages, such as `93.4` and `93 %`, but no part of an address or version. */
@@ -75,7 +75,7 @@ export function saysOpen(event: Json): boolean {
   return stateWordIn(event, OPEN) !== undefined;
 }
 
-/** Tells if a member such as `data` holds the alert. */
+/** True if a member such as `data` holds the alert. */
 type HoldsAlert = (member: string) => boolean;
 
 function stateWordIn(event: Json, words: RegExp, holdsAlert: HoldsAlert = () => true) {

@@ -55,7 +55,7 @@ export function openBody(rules: ReadingRules, body: Json): OpenBody {
     : ({ event }: Found) => readAs(format, event) ?? { event, usualType: 'other' };
   const alertsIn = (from = 0): Alert[] | undefined => {
     const alerts = events.slice(from, from + MOST_EVENTS).map(alertOf);
-    // Only the first part decides if the body fits the format. Later, unfitting events are kept: they may be important.
+    // Only the first part decides if the body fits the format. Unfitting events of later parts are kept: they may matter.
     return from > 0 || alerts.some(isTold) ? alerts : undefined;
   };
   const unfit = UNFIT[format] ?? `The body does not look like ${format}.`;

@@ -30,7 +30,10 @@ export const ARRIVALS = new RowInsert(WebhookEventEntity, [
   ...(['id', 'source', 'body', 'body_hash', 'received_at'] as const),
 ]);
 
-/** A failed body keeps its row. A queued body is only read: its worker may hold the row lock for a long time. */
+/**
+ * Queues bodies. A body that failed before is queued again in its row. The row of a body that is already queued is read
+ * without a lock, because a worker may hold the lock of the row for a long time.
+ */
 const QUEUE: Statement = {
   name: 'webhook_events_queue',
   text: `
@@ -177,7 +180,12 @@ export class Inbox implements OnModuleInit {
   /** Uses only the connection of the transaction, because a small pool may not have a second connection. */
   private async process(tx: Tx, event: UnsettledEvent, source: WebhookSourceEntity | null) {
     if (!source) {
-      return await this.fail(tx, event, 'unknown_source', 'Its source is no longer registered.');
+      return await this.fail(
+        tx,
+        event,
+        'unknown_source',
+        'The source of the event is no longer registered.',
+      );
     }
     const events: Settled[] = [];
     const settled = await this.attempt(event, () => this.settle(tx, event, source, events));

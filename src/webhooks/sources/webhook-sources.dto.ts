@@ -132,7 +132,8 @@ function settingsFor(use: 'new' | 'change' | 'shown' | 'preset'): Type<SettingsC
   declare('playbook', Text, {
     max: 100,
     pattern: clearable(PLAYBOOK),
-    message: 'playbook must be text without control characters, not framed by spaces',
+    message:
+      'playbook must be text without control characters, and without spaces at the beginning and end',
     contract: { minLength: isChange ? undefined : 1, pattern: undefined },
     example: 'phishing-response',
   });

@@ -2,7 +2,7 @@ import { searchedWords } from './search.mjs';
 
 /* "Try it out" sends all boxes: an unchosen filter would hide results, and an example reason would be recorded. */
 
-/** In the order in which the page shows the operations of a path. */
+/** Methods in the order in which the page shows the operations of a path. */
 const METHODS = ['get', 'post', 'put', 'delete'];
 /** Ids of the recorded examples exist on no other service. */
 const RECORDED_ID = /^([a-z]+-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -199,7 +199,7 @@ function isAboutAccount(body: unknown): boolean {
   return isInvalid && /^(?:your credit balance is|you have reached your specified)/i.test(message);
 }
 
-/** For status 200 without a valid message, such as a page of a proxy. After an invalid message, a retry may help. */
+/** Returns the error for status 200 without a valid message, such as a page of a proxy. */
 function notAMessage(answer?: unknown): ModelUnavailableError {
   const remedy = valueAt(answer, 'type') === 'message' ? 'time' : 'operator';
   const message = 'The server at ANTHROPIC_BASE_URL does not speak the Messages protocol.';

@@ -1,7 +1,7 @@
 import { stopAsked } from './process-start.js';
 import { version } from './platform/config/process.js';
 import { createRootLogger, jsonLines, terminalLines } from './platform/logging/logger.js';
-import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
+import { exposureWarning, loadSettings, type Settings } from './platform/config/settings.js';
 import type { Logger } from 'pino';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
@@ -9,7 +9,6 @@ import { Session } from 'node:inspector/promises';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { within } from './platform/concurrency/within.js';
 import { Draining, OpenConnections, claimPort } from './platform/http/listening.js';
-import type { Settings } from './platform/config/settings.js';
 import type { OpenDatabase } from './app.database.js';
 import { reachServer } from './platform/database/reach-server.js';
 

@@ -15,7 +15,7 @@ import { parse, stringify } from 'yaml';
 import { AppModule } from '../../src/app.module.js';
 import { addActionRequests } from './actions.js';
 import { writeOrCheck } from './generated-file.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { version } from '../../src/platform/config/process.js';
 import { createRootLogger } from '../../src/platform/logging/logger.js';
 import { EVENT_SCHEMAS } from '../../src/notifications/notification.js';

@@ -213,12 +213,13 @@ export async function insertKeyIfNew(
   tx: Tx,
   audit: AuditLog,
   creator: Pick<Principal, 'name' | 'personId'>,
-  { expires_in_days, ...columns }: ApiKeyInputDto,
+  { limits, expires_in_days, ...columns }: ApiKeyInputDto,
   { given, reason }: { readonly given?: string; readonly reason?: string } = {},
 ): Promise<CreatedKey | undefined> {
   const { key, prefix, hash } = (given && readKey(given)) || createKey();
   const created = await insertIfNew(tx, ApiKeyEntity, {
     ...columns,
+    limits: Object.values(limits ?? {}).some((limit) => limit !== undefined) ? limits : null,
     prefix,
     secret_hash: hash,
     created_by: creator.name,

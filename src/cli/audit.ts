@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { acceptHead } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { ExportCheck, type ExportFindings } from '../audit/audit-export.js';
-import { loadSettings } from '../platform/config/load-settings.js';
+import { loadSettings } from '../platform/config/settings.js';
 import { linesOf } from '../platform/files.js';
 import { givenSecretKeys } from '../platform/secrets/secret-keys.js';
 import { runCommand, say, withDatabase } from './command.js';

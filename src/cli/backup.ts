@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { schema } from '../app.schema.js';
-import { loadSettings } from '../platform/config/load-settings.js';
+import { loadSettings } from '../platform/config/settings.js';
 import { writeBackup } from '../platform/database/backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
 import { givenSecretKeys, neededKeys, requireKeys } from '../platform/secrets/secret-keys.js';

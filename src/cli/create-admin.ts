@@ -4,7 +4,7 @@ import { logOfCommand } from '../audit/audit-log.js';
 import { ensureAdmin } from '../auth/bootstrap.js';
 import { generatePassword, hasPermittedLength } from '../auth/passwords.js';
 import { isUsername } from '../auth/auth.entity.js';
-import { loadSettings } from '../platform/config/load-settings.js';
+import { loadSettings } from '../platform/config/settings.js';
 import { readArgument, runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run create-admin -- <user name> [--password-stdin]

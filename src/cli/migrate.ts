@@ -1,5 +1,5 @@
 import { schema } from '../app.schema.js';
-import { loadSettings } from '../platform/config/load-settings.js';
+import { loadSettings } from '../platform/config/settings.js';
 import { migrate } from '../platform/database/migrate.js';
 import { runCommand, say } from './command.js';
 

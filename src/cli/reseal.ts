@@ -3,7 +3,7 @@ import { sealedColumns } from '../app.schema.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { resealTrail } from '../audit/chain/audit-trail.js';
 import { logOfCommand } from '../audit/audit-log.js';
-import { loadSettings } from '../platform/config/load-settings.js';
+import { loadSettings } from '../platform/config/settings.js';
 import { TIME_LIMITS } from '../platform/database/connection.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';

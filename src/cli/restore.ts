@@ -1,5 +1,5 @@
 import { schema } from '../app.schema.js';
-import { loadSettings } from '../platform/config/load-settings.js';
+import { loadSettings } from '../platform/config/settings.js';
 import { readBackup, restoreBackup } from '../platform/database/backup.js';
 import { reachServer } from '../platform/database/reach-server.js';
 import { givenSecretKeys, requireKeys } from '../platform/secrets/secret-keys.js';

@@ -149,7 +149,7 @@ export abstract class TargetRows<Row extends TargetRow> {
 }
 
 /** The SQL of "A lost key" in docs/operations.md stores this text, and `src/attention` searches for it. */
-export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';
+export const SECRETS_LOST = 'Its secrets were lost with their key. Set new secrets and enable it.';
 
 export function sealedSecretsOf(table: string, subject: string): SealedColumn {
   const context = ({ id }: Readonly<Record<string, string>>) => `${subject}:${id}`;

@@ -62,6 +62,14 @@ describe('a start', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('fails with one sentence if DATA_DIR is in /proc', async () => {
+    const service = new ServiceProcess({ settings: { DATA_DIR: '/proc/data/its' } });
+    expect(await service.exited).toMatchObject({ code: 1 });
+    expect(service.lines).toEqual([
+      expect.stringMatching(/^Not started: DATA_DIR \/proc\/data\/its cannot be used \(/),
+    ]);
+  });
+
   it('reserves extra threads for slow DNS look-ups', async () => {
     const database = await createTestDatabase();
     const service = await ServiceProcess.start({ settings: { DATABASE_URL: database.url } });

@@ -1,9 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import { parseAllDocuments } from 'yaml';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { declaredSettings } from '../../src/platform/config/settings.js';
-import '../../src/platform/config/settings.js';
+import { declaredSettings, loadSettings } from '../../src/platform/config/settings.js';
 
 const NAME = /\b([a-z]\w*?)(?:_bucket|_sum|_count)?(?=\{|\[|\s*(?:\)|==|>|$))/g;
 const FUNCTIONS_AND_LABELS = new Set(['by', 'le', 'and']);

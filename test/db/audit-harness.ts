@@ -10,7 +10,7 @@ import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
 import { HealthComponents } from '../../src/platform/health-components.js';
 import type { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { readSecretKey } from '../../src/platform/config/setting-parsers.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
 import { sqlStateOf, SQLSTATE } from '../../src/platform/database/sqlstate.js';

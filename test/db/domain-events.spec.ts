@@ -70,10 +70,10 @@ describe('domain events', () => {
   });
 
   it('are retried in their own transactions after a failed batch, and are handled once', async () => {
-    let failures = 0;
+    let isFailing = true;
     listen(async (tx, events) => {
       await keep(tx, events);
-      if (events.some(({ subject }) => subject.id === '7') && (failures += 1) < 3) {
+      if (isFailing && events.some(({ subject }) => subject.id === '7')) {
         throw new Error('Not now.');
       }
       return [];
@@ -82,6 +82,7 @@ describe('domain events', () => {
     await record(...numbers);
     await seenAll(numbers.length - 1);
     expect(await eventually(waiting, ({ length }) => length === 1)).toEqual([{ n: '7' }]);
+    isFailing = false;
     expect(await seenAll(numbers.length)).toEqual(numbers);
     expect(await query('select distinct at_once from seen')).toEqual([{ at_once: 1 }]);
     await eventually(waiting, ({ length }) => length === 0);

@@ -5,7 +5,7 @@ import {
   type EndedAttempt,
   type FoldedDelivery,
 } from '../../src/notifications/deliveries.repository.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { openDatabase } from '../../src/app.database.js';
 import { schema } from '../../src/app.schema.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { migrate } from '../../src/platform/database/migrate.js';
 import { reachServer } from '../../src/platform/database/reach-server.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -126,6 +126,13 @@ describe('/api/api-keys', () => {
     }
   });
 
+  it('shows no limits of a key that was created with empty limits', async () => {
+    const created = await create({ name: 'empty limits', role: 'viewer', limits: {} });
+    expect(created).not.toHaveProperty('limits');
+    const { body } = await app.request('GET', '/api/me', bearer(created.key));
+    expect(body.data).not.toHaveProperty('limits');
+  });
+
   it('accepts a new key immediately, and rejects the key on every replica after its revocation', async () => {
     const { id, key } = await create({ name: 'busy', role: 'admin' });
     const replicas = [app, replica];

@@ -125,6 +125,13 @@ describe('request bodies', () => {
       },
     );
 
+    it('cannot change the prototype of other objects', async () => {
+      const free = { constructor: { prototype: { polluted: true } } };
+      const answer = await post('/test-only/echo', JSON.stringify({ free }));
+      expect(answer.body.data).toEqual({ body: { free } });
+      expect({}).not.toHaveProperty('polluted');
+    });
+
     it.each([
       ['{"free":{"a":"\\u0000"}}', 'free.a', 'nul_character'],
       ['{"inner":{"name":"a","x":1}}', 'inner.x', 'unknown_field'],

@@ -9,9 +9,9 @@ import { useStarted } from '../support/use-started.js';
 describe('triage by rules', () => {
   const world = useStarted(() => TriageWorld.start({ TRIAGE_PROVIDER: 'rules' }));
 
-  afterEach(async () => {
+  afterEach(() => {
     jest.restoreAllMocks();
-    await world.startWorkOf(world.app);
+    world.startWorkOf(world.app);
   });
 
   const incidents = async (count: number) => {
@@ -124,7 +124,7 @@ describe('triage by rules', () => {
         [id, count],
       );
     }
-    await world.startWorkOf(world.app);
+    world.startWorkOf(world.app);
     const completed = await world.until(ids[0]!, 'completed');
     expect(completed.notes).toEqual([expect.stringContaining('ended in the middle')]);
     expect((await world.until(ids[1]!, 'failed')).error.reason).toBe('interrupted');

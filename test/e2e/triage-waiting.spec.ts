@@ -257,9 +257,9 @@ describe('a triage run whose replica stops', () => {
     other = world.replicas[1]!;
     await world.stopWorkOf(world.app);
   });
-  beforeEach(async () => {
+  beforeEach(() => {
     script(other, async () => judgement({ model: 'the other' }));
-    await world.startWorkOf(other);
+    world.startWorkOf(other);
   });
   afterEach(() => jest.restoreAllMocks());
 
@@ -303,7 +303,7 @@ describe('a triage run whose replica stops', () => {
 
   it('fails after it has lost four replicas', async () => {
     const [id] = await interruptedRuns(1, 4);
-    await world.startWorkOf(other);
+    world.startWorkOf(other);
     expect((await world.until(id!, 'failed')).error.reason).toBe('interrupted');
   });
 
@@ -313,7 +313,7 @@ describe('a triage run whose replica stops', () => {
     await world.later(ids.at(-1)!);
     const held = heldModel();
     const asked = script(other, held.judge);
-    await world.startWorkOf(other);
+    world.startWorkOf(other);
     const calls = (n: number) =>
       eventually(
         async () => asked.mock.calls.length,

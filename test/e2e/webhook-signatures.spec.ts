@@ -6,7 +6,6 @@ import { Allow } from '../../src/platform/access/access.js';
 import { UnavailableError } from '../../src/platform/errors/app-error.js';
 import { RawAnswer } from '../../src/platform/http/answer.js';
 import { AnyQuery, Consumes } from '../../src/platform/http/handler-options.js';
-import { Limited } from '../../src/platform/limits/limits.js';
 import { readEventJson } from '../../src/webhooks/reading/event-json.js';
 import { WebhookSourcesService } from '../../src/webhooks/sources/webhook-sources.service.js';
 import { DEFAULT_SETTINGS } from '../../src/webhooks/sources/source-rules.js';
@@ -26,7 +25,6 @@ class WebhookProbeController {
   @Allow('signature')
   @Consumes('raw')
   @AnyQuery()
-  @Limited('none')
   @RawAnswer()
   receive(@Req() { verifiedReceipt }: FastifyRequest): unknown {
     const { source, body } = verifiedReceipt!;

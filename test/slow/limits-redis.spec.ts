@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { LimitStorage } from '../../src/platform/limits/limit-storage.js';
 import { freePort } from '../support/embedded/on-loopback.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { sealedColumns } from '../../src/app.schema.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { loadSecretKeys, resealAll } from '../../src/platform/secrets/secret-keys.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -25,7 +25,7 @@ describe('a provider that an operator has to repair', () => {
   afterEach(async () => {
     // Now the provider gives verdicts, so that all waiting runs continue.
     api.script(verdict());
-    await world.startWorkOf(world.app);
+    world.startWorkOf(world.app);
     await eventually(async () => {
       await world.endPause();
       await world.database.query(

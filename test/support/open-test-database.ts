@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
 import { Statements } from '../../src/platform/database/statements.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { schema } from '../../src/app.schema.js';
 import { createApp } from '../../src/app.setup.js';
 import { createRootLogger } from '../../src/platform/logging/logger.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../src/platform/config/settings.js';
 import { connectionOptions, type TimeLimits } from '../../src/platform/database/connection.js';
 import { createDataSource, followDatabaseTime } from '../../src/platform/database/data-source.js';
 import { ApiClient } from './api-client.js';

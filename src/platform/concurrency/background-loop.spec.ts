@@ -52,6 +52,21 @@ describe('a background loop', () => {
     expect(new Set(seen)).toEqual(new Set(['no trace']));
   });
 
+  it('runs once at the same time and stops when it was started twice', async () => {
+    let runs = 0;
+    const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 60_000 }, async () => {
+      runs += 1;
+    });
+    loop.start();
+    loop.start();
+    await loop.stop();
+    expect(runs).toBe(1);
+
+    loop.start();
+    await loop.stop();
+    expect(runs).toBe(2);
+  });
+
   it('runs again when it is woken during a run', async () => {
     let runs = 0;
     const options = { task: 'Looking', log, pauseMs: 60_000 };

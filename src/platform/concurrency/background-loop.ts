@@ -19,7 +19,7 @@ export class BackgroundLoop {
   private running: Promise<void> | undefined;
   private again = false;
   private failing: 'database' | 'work' | undefined;
-  private halt = new AbortController();
+  private halt: AbortController | undefined;
   private endPause: () => void = () => undefined;
 
   constructor(
@@ -27,9 +27,11 @@ export class BackgroundLoop {
     private readonly work: () => Promise<unknown>,
   ) {}
 
+  /** Has no effect while the loop runs. */
   start(): void {
-    this.halt = new AbortController();
-    this.running = outsideTraces(() => this.run(this.halt.signal));
+    if (this.halt?.signal.aborted === false) return;
+    const { signal } = (this.halt = new AbortController());
+    this.running = outsideTraces(() => this.run(signal));
   }
 
   wake(): void {
@@ -38,7 +40,7 @@ export class BackgroundLoop {
   }
 
   async stop(): Promise<void> {
-    this.halt.abort();
+    this.halt?.abort();
     this.endPause();
     await this.running;
   }

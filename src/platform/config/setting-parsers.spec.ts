@@ -1,4 +1,4 @@
-import { chosenProvider, loadSettings } from './load-settings.js';
+import { chosenProvider, loadSettings } from './settings.js';
 
 describe('the policy settings', () => {
   it('are read from JSON', () => {

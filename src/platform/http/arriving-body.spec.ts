@@ -1,7 +1,8 @@
 /** @jest-environment-options {"ownModules": true} */
-import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
-import { loadSettings } from '../config/load-settings.js';
+import { getEventListeners, once } from 'node:events';
+import { createServer, IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
+import { loadSettings } from '../config/settings.js';
 import { ArrivingBody, BodyMemory } from './arriving-body.js';
 
 const MIB = 1024 * 1024;
@@ -44,6 +45,7 @@ async function hold(memory: BodyMemory, bytes: number, announced?: number) {
 }
 
 const FULL = { code: 'service_unavailable' };
+const CUT_SHORT = { code: 'bad_request', message: 'The body was cut short.' };
 
 describe('ArrivingBody', () => {
   it('returns chunks of any size as one buffer', async () => {
@@ -72,6 +74,61 @@ describe('ArrivingBody', () => {
     end();
     expect((await bytes).length).toBe(10_000);
     expect(reads.mock.calls.length).toBeLessThan(10);
+  });
+
+  it('leaves no listeners behind, however many chunks arrive', async () => {
+    const { raw, body, send, end } = arriving();
+    const bytes = body.read(1_000);
+    for (let count = 0; count < 1_000; count += 1) await send('x');
+    expect(raw.listenerCount('readable')).toBeLessThan(2);
+    expect(getEventListeners(body['halt'].signal, 'abort').length).toBeLessThan(2);
+    end();
+    expect((await bytes).length).toBe(1_000);
+    expect(raw.listenerCount('readable')).toBe(0);
+    expect(getEventListeners(body['halt'].signal, 'abort')).toEqual([]);
+  });
+
+  it.each([
+    ['without an error', undefined],
+    ['with an error', new Error('aborted')],
+  ])('is rejected if its request ends early %s', async (_, error) => {
+    const waiting = arriving();
+    const read = waiting.body.read(MIB);
+    await waiting.send('x');
+    waiting.raw.destroy(error);
+    await expect(read).rejects.toMatchObject(CUT_SHORT);
+
+    const betweenChunks = arriving();
+    const pausing = betweenChunks.body.read(MIB);
+    betweenChunks.raw.push('x');
+    betweenChunks.raw.once('readable', () => betweenChunks.raw.destroy(error));
+    await expect(pausing).rejects.toMatchObject(CUT_SHORT);
+
+    const unread = arriving();
+    unread.raw.destroy(error);
+    await expect(unread.body.read(MIB)).rejects.toMatchObject(CUT_SHORT);
+    await turns();
+    await expect(unread.body.read(MIB)).rejects.toMatchObject(CUT_SHORT);
+  });
+
+  it.each([
+    ['ends', (socket: Socket) => socket.end()],
+    ['closes', (socket: Socket) => socket.destroy()],
+    ['resets', (socket: Socket) => socket.resetAndDestroy()],
+  ])('is rejected if the sender %s the connection before the end of the body', async (_, leave) => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const server = createServer((request) => {
+      const body = new ArrivingBody(request, twelveBodies());
+      resolve(body.read(MIB).catch((error: unknown) => error));
+      request.once('readable', () => leave(socket));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined).resume();
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf');
+    expect(await promise).toMatchObject(CUT_SHORT);
+    socket.destroy();
+    server.close();
   });
 
   it('holds the memory of a large body until the response is sent', async () => {

@@ -45,7 +45,8 @@ export class BodyMemory {
 /** Nothing is read before `read` is called, so TCP makes the sender wait until the caller is authenticated. */
 export class ArrivingBody {
   private readonly announced: number;
-  private readonly eviction = new AbortController();
+  /** Aborts reading when the body is evicted, and when its connection ends early, even without an error. */
+  private readonly halt = new AbortController();
   private held = 0;
 
   constructor(
@@ -53,6 +54,7 @@ export class ArrivingBody {
     private readonly memory: BodyMemory,
   ) {
     this.announced = Number(raw.headers['content-length'] ?? NaN);
+    raw.once('close', () => this.halt.abort());
   }
 
   get isComplete(): boolean {
@@ -63,7 +65,7 @@ export class ArrivingBody {
   async read(limit: number): Promise<Buffer> {
     const { raw, announced } = this;
     if (announced > limit) throw tooLarge(limit);
-    const { signal } = this.eviction;
+    const { signal } = this.halt;
     const content = new GrowingBuffer(announced || limit, (bytes) => this.reserve(bytes));
     try {
       for (;;) {
@@ -71,13 +73,12 @@ export class ArrivingBody {
         if (chunk && content.length + chunk.length > limit) throw tooLarge(limit);
         if (chunk && !content.append(chunk)) throw noMemory();
         if (raw.complete && raw.readableLength === 0) return content.content;
-        if (raw.destroyed) throw new Error('The connection has ended.');
         await once(raw, 'readable', { signal });
         await setImmediate(undefined, { signal });
       }
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
-      if (signal.aborted) throw noMemory();
+      if (signal.aborted && !raw.destroyed) throw noMemory();
       throw new AppError('bad_request', 'The body was cut short.', { cause });
     } finally {
       this.memory.arriving.delete(this);
@@ -85,7 +86,7 @@ export class ArrivingBody {
   }
 
   evict(): void {
-    this.eviction.abort();
+    this.halt.abort();
     this.memory.arriving.delete(this);
     this.release();
   }

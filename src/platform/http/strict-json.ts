@@ -70,9 +70,7 @@ export function jsonDefects(body: unknown, anyKeysIn?: string): FieldError[] {
   };
   const checkKey = (key: string): void => {
     checkText(key);
-    const reachesPrototype =
-      key === '__proto__' || (key === 'prototype' && path.at(-2) === 'constructor');
-    if (reachesPrototype && !(path.length > 1 && path[0] === anyKeysIn)) {
+    if (key === '__proto__' && !(path.length > 1 && path[0] === anyKeysIn)) {
       report('forbidden_key', 'is not allowed as a key');
     }
   };

@@ -25,14 +25,14 @@ export interface NamedLimit {
 }
 
 /** Logins and logouts, which are open to everybody, have their own counters, so that logouts never block logins. */
-export type Limited = LimitClass | 'none' | 'login' | 'logout' | NamedLimit;
+export type Limited = LimitClass | 'login' | 'logout' | NamedLimit;
 
 /** Maximum requests per minute and address to handlers that are open to everybody. Excludes callers with a session. */
 export const STRANGERS_PER_MINUTE = 60;
 
 const LIMITED = Symbol('limited');
 
-/** Default: `read` or `write`, by method. `none`: the handler charges LimitCounter. Strangers count by address. */
+/** Default: `read` or `write`, by method. Strangers count by address. */
 export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);
 
 export const INTEGRATION_LIMITS = { read: 600, write: 300 } as const;
@@ -119,9 +119,7 @@ export class RateLimitGuard extends ThrottlerGuard {
       return caller ? undefined : { name: declared, perMinute: STRANGERS_PER_MINUTE };
     }
     // By default, handlers that require a role are limited. Health, metrics, documents and webhooks are not limited.
-    if (declared === 'none' || (!declared && !requiredRole(accessOf(context) ?? 'public'))) {
-      return undefined;
-    }
+    if (!declared && !requiredRole(accessOf(context) ?? 'public')) return undefined;
     const name = declared ?? (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
     return { name, perMinute: this.perMinute(name, caller) };
   }

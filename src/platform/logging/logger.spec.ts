@@ -1,5 +1,5 @@
 import { QueryFailedError } from 'typeorm';
-import { loadSettings } from '../config/load-settings.js';
+import { loadSettings } from '../config/settings.js';
 import { createRootLogger, terminalLines } from './logger.js';
 import pino from 'pino';
 import { WriteStream } from 'node:tty';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-import { loadSettings } from '../config/load-settings.js';
+import { loadSettings } from '../config/settings.js';
 import { readSecretKey } from '../config/setting-parsers.js';
 import { SecretBox, SecretKeys, UnreadableSecretError } from './secret-box.js';
 

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { loadSettings } from '../config/load-settings.js';
+import { loadSettings } from '../config/settings.js';
 import { loadSecretKeys } from './secret-keys.js';
 import { SecretBox } from './secret-box.js';
 

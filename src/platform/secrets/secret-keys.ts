@@ -12,9 +12,8 @@ import {
   Not,
   PrimaryColumn,
 } from 'typeorm';
-import { readValue } from '../config/load-settings.js';
+import { readValue, type Settings } from '../config/settings.js';
 import { secretKeys } from '../config/setting-parsers.js';
-import type { Settings } from '../config/settings.js';
 import type { Tx } from '../database/transactions.js';
 import { syncFolder } from '../files.js';
 import { type SecretBox, SecretKeys, UnreadableSecretError } from './secret-box.js';

@@ -1,4 +1,4 @@
-import { loadSettings } from '../config/load-settings.js';
+import { loadSettings } from '../config/settings.js';
 import { eventually } from '../../../test/support/jobs/eventually.js';
 import { OtlpCollector } from '../../../test/support/traces/otlp-collector.js';
 import { startTracing } from './open-telemetry.js';

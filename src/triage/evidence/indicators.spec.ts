@@ -2,7 +2,7 @@ import { cost, LINEAR } from '../../../test/support/cost.js';
 import { randomBytes } from 'node:crypto';
 import { resolvePointer } from '../../platform/json-pointer.js';
 import { addressesIn } from './addresses-in-text.js';
-import { extractIndicators } from './indicators.js';
+import { extractIndicators } from '../../../test/support/triage/extract-indicators.js';
 
 const found = (rawData: unknown) =>
   extractIndicators(rawData as Record<string, unknown>).map(

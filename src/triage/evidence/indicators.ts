@@ -1,5 +1,4 @@
 import { fieldsBeside, type IncidentFields } from '../../incidents/incident-fields.js';
-import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { addressesIn, type Effort, ipIn } from './addresses-in-text.js';
 import { type RawText, rawTexts, type RawValue } from './raw-values.js';
 
@@ -50,17 +49,10 @@ const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
   link: 'none',
 };
 
-export function extractIndicators(
-  rawData: Readonly<Record<string, unknown>>,
-  fields: IncidentFields = {},
-): readonly ExtractedIndicator[] {
-  return atOnce(indicatorsInPieces(rawData, fields));
-}
-
 /** Extracts indicators in pieces that the caller can interrupt, because many texts take tens of milliseconds. */
 export function* indicatorsInPieces(
   rawData: Readonly<Record<string, unknown>>,
-  fields: IncidentFields,
+  fields: IncidentFields = {},
 ): Generator<void, readonly ExtractedIndicator[]> {
   const found = new Map<string, Spotted & { readonly pointers: Set<string> }>();
   const effort: Effort = { words: MOST_WORDS };
@@ -157,7 +149,10 @@ function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
   bodyParts.delete('');
   return texts.filter((text) => {
     const isPlumbing =
-      isConsoleLink(text.name) || isDocumentation(text) || isToolId(text) || isKind(text);
+      isConsoleLink(text.name) ||
+      DOCUMENTATION.test(`${text.owner} ${text.name}`) ||
+      isToolId(text) ||
+      isKind(text);
     return !isPlumbing && !bodyParts.has(parentOf(text));
   });
 }
@@ -180,9 +175,7 @@ function isToolId({ name, value }: RawText): boolean {
   return TOOL_ID.test(name) && !isAddress;
 }
 
-const isDocumentation = ({ name, owner }: RawText): boolean =>
-  /^(?:remediation|recommendation|documentation|help)$/.test(owner) &&
-  /^(?:url|uri|link|href)$/.test(name);
+const DOCUMENTATION = /^(?:remediation|recommendation|documentation|help) (?:url|uri|link|href)$/;
 
 const KIND =
   /(?:types?|kind|action|operation|activity|category|schema|api|rule|rulename|module|policy|servicename|threatnames?|malwarefamily|virusname|provider|providername|namespace|resource|resourceid|product|productname|^event|^eventname)$/;

@@ -1,5 +1,8 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
-import { mailAuthentication } from './mail-authentication.js';
+import { mailAuthentication as readAuthentication } from './mail-authentication.js';
+import { rawValues } from './raw-values.js';
+
+const mailAuthentication = (rawData: unknown) => readAuthentication(rawValues(rawData).values);
 
 const HEADER =
   'mx.example.net; spf=fail (mx.example.net: domain of ceo@evil.example (no; pass) does not permit) ' +

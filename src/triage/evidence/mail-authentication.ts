@@ -1,5 +1,5 @@
 import { isOwnPlace } from './own-places.js';
-import { isText, plainName, type RawText, type RawValue, rawValues } from './raw-values.js';
+import { isText, plainName, type RawText, type RawValue } from './raw-values.js';
 
 const METHODS = ['spf', 'dkim', 'dmarc', 'compauth'] as const;
 type Method = (typeof METHODS)[number];
@@ -35,9 +35,8 @@ const HEADERS = new Map([
   ['receivedspf', PLACES.receivedSpf],
 ]);
 
-/** Reads raw data of any shape. Per method, the most reliable place counts, but failures count at every place. */
-export function mailAuthentication(rawData: unknown): MailAuthentication {
-  const { values } = rawValues(rawData);
+/** Per method, the most reliable place counts, but failures count at every place. */
+export function mailAuthentication(values: readonly RawValue[]): MailAuthentication {
   const heads = values.filter(isText).filter(({ name }) => HEADS.has(name));
   const all = [...values, ...heads.flatMap(headersIn)].flatMap(told);
   // Each server adds its header at the top. So the sender may have written any of these headers except the topmost.

@@ -22,18 +22,12 @@ const VALUES_OF_A_PIECE = 100;
 
 export const LONGEST_POINTER = 512;
 
-interface RawValues {
-  readonly values: readonly RawValue[];
-  /** Pointers to objects and lists that were not read completely. */
-  readonly cut: readonly string[];
-}
-
-export function rawValues(root: unknown, limits = LIMITS): RawValues {
+export function rawValues(root: unknown, limits = LIMITS) {
   return atOnce(rawValuesInPieces(root, limits));
 }
 
-/** Reads the values of JSON level by level, so that values near the root come first. */
-export function* rawValuesInPieces(root: unknown, limits = LIMITS): Generator<void, RawValues> {
+/** Reads JSON level by level: values near the root come first. `cut`: pointers to objects and lists with more values. */
+export function* rawValuesInPieces(root: unknown, limits = LIMITS) {
   const values: RawValue[] = [];
   const cut = new Set<string>();
   let seen = 0;

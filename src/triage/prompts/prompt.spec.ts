@@ -1,5 +1,5 @@
 import { resolvePointer } from '../../platform/json-pointer.js';
-import { extractIndicators } from '../evidence/indicators.js';
+import { extractIndicators } from '../../../test/support/triage/extract-indicators.js';
 import { checkedVerdict } from '../evidence/verdict-check.js';
 import type { TriageCase } from '../model/triage-model.port.js';
 import { promptFor } from './prompt.js';

@@ -2,7 +2,7 @@
 import { Logger } from '@nestjs/common';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { loadSecretKeys } from '../../platform/secrets/secret-keys.js';
-import { loadSettings } from '../../platform/config/load-settings.js';
+import { loadSettings } from '../../platform/config/settings.js';
 import { WebhookSourcesService } from './webhook-sources.service.js';
 import { DEFAULT_SETTINGS } from './source-rules.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';

@@ -1,7 +1,7 @@
 import { fieldsOfRawData } from '../../../src/incidents/incident-fields.js';
 import { incidentTitle } from '../../../src/incidents/titles.js';
 import { checkedVerdict } from '../../../src/triage/evidence/verdict-check.js';
-import { extractIndicators } from '../../../src/triage/evidence/indicators.js';
+import { extractIndicators } from '../../support/triage/extract-indicators.js';
 import {
   type Judgement,
   type RunVerdict,

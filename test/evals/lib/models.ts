@@ -1,4 +1,4 @@
-import { loadSettings } from '../../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../../src/platform/config/settings.js';
 import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../../src/platform/net/targets.js';
 import { AnthropicModel } from '../../../src/triage/model/anthropic/anthropic-model.js';

@@ -3,7 +3,7 @@ import type { LoggerService } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { schema } from '../../../src/app.schema.js';
 import { PlatformModule } from '../../../src/platform/platform.module.js';
-import { loadSettings } from '../../../src/platform/config/load-settings.js';
+import { loadSettings } from '../../../src/platform/config/settings.js';
 import { connectionOptions } from '../../../src/platform/database/connection.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';

@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DATABASE,
@@ -98,6 +98,8 @@ class DataDirInUseError extends Error {}
 function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'postgres.lock');
   try {
+    // mkdirSync never returns for a new folder in /proc.
+    if (resolve(dataDir).startsWith('/proc/')) throw new Error('/proc stores no files');
     mkdirSync(dataDir, { recursive: true });
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     const database = new DatabaseSync(file, { timeout: 0 });

@@ -73,9 +73,8 @@ const words = (text: string): readonly string[] => text.split(' ').filter(Boolea
 
 export const signs = (rows: readonly SignRow[], isCircumstance = false): readonly Rule[] =>
   rows.map(([name, points, category, doubt, mitre, sentence, when]) => ({
-    ...{ name, points, mitre: words(mitre), sentence, when, isCircumstance },
-    ...(category && { category }),
-    ...(doubt && { doubt }),
+    ...{ name, points, category: category || undefined, doubt: doubt || undefined },
+    ...{ mitre: words(mitre), sentence, when, isCircumstance },
   }));
 export const circumstances = (rows: readonly SignRow[]): readonly Rule[] => signs(rows, true);
 export const calming = (rows: readonly CalmingRow[], isRoutine = false): readonly Rule[] =>
@@ -145,8 +144,8 @@ export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
   const found = of instanceof RegExp ? facts.namedLike(of) : facts.named(...of);
   return found.flatMap((fact) => {
     if (by === 'tool' && !isOfTools(fact)) return [];
-    const most = by === 'tool' ? LONGEST_ANSWER : of instanceof RegExp ? LONGEST_TEXT : Infinity;
-    const matched = matchOf(fact.value, is, most, by === 'tool');
+    const most = of instanceof RegExp ? LONGEST_TEXT : Infinity;
+    const matched = matchOf(fact.value, is, by === 'tool', most);
     return matched === undefined ? [] : [quoting(fact, matched)];
   });
 }
@@ -155,37 +154,32 @@ export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
 const LONGEST_ANSWER = 160;
 /** Maximum length that is read if the condition selects names by a pattern. */
 const LONGEST_TEXT = 2_000;
+const NEGATIVE =
+  /^(?:false|no|none|null|n\/?a|0|-|)$|\b(?:not?|none|never|without|missing|den(?:y|ies|ied)|refuse[sd]?|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
 
 function matchOf(
   value: Fact['value'],
   test: Test,
-  most: number,
   isAnswer: boolean,
+  most: number,
 ): string | undefined {
-  if (test instanceof RegExp) {
-    const text = String(value).trim();
-    if (isAnswer) return text.length <= most && test.test(text) ? text : undefined;
-    return test.exec(text.slice(0, most))?.[0];
+  const text = String(value).trim();
+  if (!(test instanceof RegExp) && !('yes' in test)) {
+    const { min = -Infinity, max = Infinity } = test;
+    const count = countIn(value);
+    return count >= min && count <= max ? text : undefined;
   }
-  if ('yes' in test)
-    return saysYes(value) && test.yes.test(String(value)) ? String(value) : undefined;
-  const count = countIn(value);
-  const isWithin = count >= (test.min ?? -Infinity) && count <= (test.max ?? Infinity);
-  return isWithin ? String(value) : undefined;
+  const pattern = 'yes' in test ? test.yes : test;
+  if (!isAnswer) return pattern.exec(text.slice(0, most))?.[0];
+  const isDenied = text.length > LONGEST_ANSWER || ('yes' in test && NEGATIVE.test(text));
+  return !isDenied && pattern.test(text) ? text : undefined;
 }
 
 /** Returns the number in `1840`, `"1840"` or `1,840 machines today`; NaN for any other value. */
-export function countIn(value: Fact['value']): number {
+function countIn(value: Fact['value']): number {
   if (typeof value !== 'string') return typeof value === 'number' ? value : NaN;
   const [digits] = /^\d[\d,.']{0,15}(?=$| [a-z])/i.exec(value) ?? [];
   return digits === undefined ? NaN : Number(digits.replace(/[,'](?=\d{3})/g, ''));
-}
-
-const NEGATIVE =
-  /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|den(?:y|ies|ied)|refuse[sd]?|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
-function saysYes(value: Fact['value']): boolean {
-  const text = String(value).trim();
-  return text !== '' && text.length <= LONGEST_ANSWER && !NEGATIVE.test(text);
 }
 
 /** If the matched part contains no word, the whole value is quoted. */

@@ -4,7 +4,7 @@ import { isHostName } from '../../evidence/indicators.js';
 import { visibleText } from '../../evidence/visible-text.js';
 import { evaluate, reads, type Rule } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
-import type { LookUp } from './next-steps.js';
+import { CATEGORIES, type LookUp } from './next-steps.js';
 import type { Finding } from './score.js';
 
 const MOST_QUOTED = 3;
@@ -40,32 +40,6 @@ function quoted(words: string): string {
 const MOST_REASONS = 5;
 const MOST_GAPS = 3;
 
-export const CATEGORY_WORDS: Readonly<Record<string, string>> = {
-  phishing: 'phishing',
-  bec: 'fraud by mail',
-  malware_delivery: 'a mail that delivers malware',
-  spam: 'spam',
-  malware: 'malware',
-  ransomware: 'ransomware',
-  cryptominer: 'a cryptominer',
-  rat: 'remote control by malware',
-  pup: 'unwanted software',
-  brute_force: 'password guessing',
-  credential_stuffing: 'credential stuffing',
-  data_exfiltration: 'data that was taken out',
-  impossible_travel: 'impossible travel',
-  account_takeover: 'account takeover',
-  web_attack: 'an attack on a web server',
-};
-
-export interface Reasons {
-  readonly classification: Classification;
-  readonly category: string;
-  readonly findings: readonly Finding[];
-  readonly missing: readonly string[];
-  readonly lookUps: readonly LookUp[];
-}
-
 /** The reaction of the tool shows the outcome of the event and not its kind. */
 const stopped = reads(
   'outcome action actiontaken disposition result mitigationstatus remediationstatus',
@@ -75,87 +49,100 @@ const STOPPED =
   'The tool reports that it stopped the event, which limits the damage and does not change its kind.';
 
 /** Writes the verdict for a colleague: the finding, the reasons, and the steps that would settle doubts. Omits the points. */
-export function reasoningOf(reasons: Reasons, facts: Facts): string {
-  const { classification, findings } = reasons;
-  const signs = sentences(findings, (points) => points > 0);
+export function reasoningOf(
+  classification: Classification,
+  category: string,
+  findings: readonly Finding[],
+  facts: Facts,
+  questions: readonly string[],
+): string {
   const isBenign = classification === 'benign';
+  const signs = sentences(findings.filter(({ rule }) => rule.points > 0));
   // The rule `says_enough` (the event is complete) supports only a benign verdict.
   const inFavour = findings.filter(({ rule }) => isBenign || rule.name !== 'says_enough');
-  const calming = sentences(inFavour, (points) => points < 0);
-  const why = isBenign ? [...calming, ...signs] : signs;
+  const calming = sentences(inFavour.filter(({ rule }) => rule.points < 0));
+  const first = firstSentence(classification, category, signs.length > 0, facts);
+  if (isBenign) return [first, ...calming, ...signs].join(' ');
   return [
-    finding(reasons, facts),
-    ...why,
-    ...(isBenign || calming.length === 0 ? [] : ['In its favour:', ...calming]),
-    ...(!isBenign && evaluate(stopped, facts).length > 0 ? [STOPPED] : []),
-    ...(classification === 'inconclusive' ? open(reasons, facts) : []),
+    ...[first, ...signs],
+    ...(calming.length === 0 ? [] : ['In its favour:', ...calming]),
+    ...evaluate(stopped, facts)
+      .slice(0, 1)
+      .map(() => STOPPED),
+    ...questions,
   ].join(' ');
 }
 
 /** Writes the strongest reason first. Omits a sentence whose facts an earlier sentence has already named. */
-function sentences(findings: readonly Finding[], counts: (points: number) => boolean): string[] {
+function sentences(findings: readonly Finding[]): string[] {
   const told = new Set<string>();
-  const sentencesSoFar: string[] = [];
-  for (const { rule, facts } of findings) {
-    if (!counts(rule.points) || sentencesSoFar.length === MOST_REASONS) continue;
+  const isNew = ({ facts }: Finding): boolean => {
     const tokens = facts.flatMap(({ pointer, words }) =>
       words?.trim() ? [tokenOf(pointer, words)] : [],
     );
     const isTold = tokens.length > 0 && tokens.every((token) => told.has(token));
     for (const token of tokens) told.add(token);
-    if (!isTold) sentencesSoFar.push(explained(rule, facts));
-  }
-  return sentencesSoFar;
+    return !isTold;
+  };
+  return findings
+    .filter(isNew)
+    .slice(0, MOST_REASONS)
+    .map(({ rule, facts }) => explained(rule, facts));
 }
 
-function finding({ classification, category, findings }: Reasons, facts: Facts): string {
-  const what = CATEGORY_WORDS[category] ?? 'an attack';
-  switch (classification) {
-    case 'malicious':
-      return `Malicious: ${what}${whereOf(facts)}.`;
-    case 'suspicious':
-      return `Suspicious: possibly ${what}${whereOf(facts)}.`;
-    case 'benign':
-      return 'Benign: facts from the tools explain the event.';
-    case 'inconclusive':
-      return findings.some(({ rule }) => rule.points > 0)
-        ? 'Inconclusive: the signs are too weak for a verdict.'
-        : 'Inconclusive: the event has no sign of an attack that the rules know, and no proof that it is harmless.';
-  }
+function firstSentence(
+  classification: Classification,
+  category: string,
+  hasSigns: boolean,
+  facts: Facts,
+): string {
+  const [words] = CATEGORIES[category] ?? ['an attack'];
+  const sentences: Readonly<Record<Classification, string>> = {
+    malicious: `Malicious: ${words}${whereOf(facts)}.`,
+    suspicious: `Suspicious: possibly ${words}${whereOf(facts)}.`,
+    benign: 'Benign: facts from the tools explain the event.',
+    inconclusive: hasSigns
+      ? 'Inconclusive: the signs are too weak for a verdict.'
+      : 'Inconclusive: the event has no sign of an attack that the rules know, and no proof that it is harmless.',
+  };
+  return sentences[classification];
 }
 
-/** Matches a valid name. Any other value is text of strangers, which must not appear in the first sentence. */
-const A_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}@._\\$:-]{0,62}[\p{L}\p{N}$])?$/u;
+/** Returns a valid name. Any other value is text of strangers, which must not appear in the first sentence. */
+const nameIn = (value = ''): string | undefined =>
+  /^[\p{L}\p{N}](?:[\p{L}\p{N}@._\\$:-]{0,62}[\p{L}\p{N}$])?$/u.test(value)
+    ? defang(value)
+    : undefined;
 
 function whereOf({ fields, isMail }: Facts): string {
-  const { sender, recipient, host, user, ip } = fields;
-  const told = (before: string, name: string | undefined) =>
-    name !== undefined && A_NAME.test(name) ? ` ${before} ${defang(name)}` : '';
+  const { sender, recipient, host = '', user, ip } = fields;
+  const told = (before: string, value: string | undefined) => {
+    const name = nameIn(value);
+    return name === undefined ? '' : ` ${before} ${name}`;
+  };
   if (isMail) return told('from', sender) + told('to', recipient);
-  return (
-    told('on', host !== undefined && isHostName(host) ? host : undefined) +
-    told('of', user) +
-    told('from', ip)
-  );
+  return told('on', isHostName(host) ? host : '') + told('of', user) + told('from', ip);
 }
 
 function whomToAsk({ fields }: Facts): string {
   const { host, repository, resource, user, recipient } = fields;
-  const name = (value: string | undefined) =>
-    value !== undefined && A_NAME.test(value) ? defang(value) : undefined;
-  const owned = name(host) ?? name(repository?.split('/').at(-1)) ?? name(resource);
-  return owned !== undefined
-    ? `the owner of ${owned}`
-    : (name(user) ?? name(recipient) ?? 'the person whom it is about');
+  const owned = nameIn(host) ?? nameIn(repository?.split('/').at(-1)) ?? nameIn(resource);
+  if (owned !== undefined) return `the owner of ${owned}`;
+  return nameIn(user) ?? nameIn(recipient) ?? 'the person whom it is about';
 }
 
-function open({ missing, lookUps }: Reasons, facts: Facts): string[] {
+/** Names the missing facts, and the steps that would settle doubts. */
+export function questionsOn(
+  facts: Facts,
+  missing: readonly string[],
+  lookUps: readonly LookUp[],
+): readonly string[] {
+  const steps = lookUps.map(({ action, value, asks }) => `${action} of ${shown(value)} (${asks})`);
+  const gaps = missing.slice(0, MOST_GAPS).join('; ');
   return [
-    ...(missing.length > 0
-      ? [`The event does not say: ${missing.slice(0, MOST_GAPS).join('; ')}.`]
-      : []),
-    lookUps.length > 0
-      ? `To settle it: ${lookUps.map(({ action, value, asks }) => `${action} of ${shown(value)} (${asks})`).join(', or ')}.`
+    ...(gaps === '' ? [] : [`The event does not say: ${gaps}.`]),
+    steps.length > 0
+      ? `To settle it: ${steps.join(', or ')}.`
       : `Nothing that it names can be looked up: ask ${whomToAsk(facts)}, or for the raw event.`,
   ];
 }

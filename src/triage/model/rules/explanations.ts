@@ -1,5 +1,5 @@
 import { type Look, quoting } from './conditions.js';
-import { type Fact, isOfTools, MESSAGES } from './facts.js';
+import { isOfTools, MESSAGES } from './facts.js';
 import { onceForEach } from './hosts.js';
 import { Lexicon, wordsOf } from './phrases.js';
 
@@ -34,7 +34,7 @@ export const EXPLANATIONS = {
     recurring | routine | regular | regularly | since 201*/202* | within/matches baseline | known good | seen before/here true | usual/typical/normal/familiar/routine/recurring/identical .. true | täglich | wöchentlich | monatlich | jeden |
     jede | tous les | chaque | mensuel* | cada | mensual* | elke | maandelijks | dagelijks | mensile | ogni`,
 } as const;
-export type Explanation = keyof typeof EXPLANATIONS;
+type Explanation = keyof typeof EXPLANATIONS;
 
 /** Names under which tools put what colleagues and records know about an event. */
 export const RECORDS = `
@@ -71,16 +71,9 @@ const CHOSEN =
 const spelled = (...said: readonly string[]): readonly string[] =>
   wordsOf(said.join(' ').replace(/[_-]/g, ' '));
 
-interface Explained {
-  readonly kinds: ReadonlyMap<Explanation, string>;
-  readonly isDenied: boolean;
-  readonly place: string;
-  readonly fact: Fact;
-}
-
 /** Reads only places of tools, because a stranger may explain an attack. A denial counts for all values of its object. */
-const explanationsIn = onceForEach((facts): readonly Explained[] => {
-  const found = facts.all.flatMap((fact): Explained[] => {
+const explanationsIn = onceForEach((facts) => {
+  const found = facts.all.flatMap((fact) => {
     const text = String(fact.value);
     const isOther = MESSAGES.has(fact.key) || CHOSEN.test(fact.key) || OF_MACHINES.test(text);
     if (!isOfTools(fact) || isOther || text.length > LONGEST_EXPLANATION) return [];

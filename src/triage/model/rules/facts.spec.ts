@@ -1,6 +1,9 @@
+import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import { Facts } from './facts.js';
 
-const said = (rawData: Readonly<Record<string, unknown>>) => Facts.of(rawData).ofTools('ticket');
+const factsOf = (rawData: Readonly<Record<string, unknown>>) => atOnce(Facts.inPieces(rawData));
+
+const said = (rawData: Readonly<Record<string, unknown>>) => factsOf(rawData).ofTools('ticket');
 
 describe('the facts that tools state', () => {
   it('are the values of names that only tools fill', () => {
@@ -17,7 +20,7 @@ describe('the facts that tools state', () => {
   });
 
   it('have no pointer that is too long for evidence, even if a key is very long', () => {
-    const facts = Facts.of({ ['k'.repeat(60_000)]: ['192.0.2.1', '192.0.2.2'], ip: '192.0.2.3' });
+    const facts = factsOf({ ['k'.repeat(60_000)]: ['192.0.2.1', '192.0.2.2'], ip: '192.0.2.3' });
     expect(facts.all.map(({ pointer }) => pointer)).toEqual(['/ip']);
     expect(facts.cut).toBe(true);
   });

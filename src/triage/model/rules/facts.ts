@@ -1,17 +1,15 @@
-import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import { type RawValue, rawValuesInPieces } from '../../evidence/raw-values.js';
 import type { Severity } from '../../../incidents/incident.js';
 import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
+import type { TriageCase } from '../triage-model.port.js';
 import {
   type AuthenticationResult,
   type MailAuthentication,
   mailAuthentication,
 } from '../../evidence/mail-authentication.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
-import { hasInvisible, wordsOf } from './phrases.js';
+import { INVISIBLE, wordsOf } from './phrases.js';
 import { ACCOUNT_SIGNS, ENDPOINT_SIGNS, type Sign, SIGNS, WEB_SIGNS } from './signs.js';
-
-export type Scalar = RawValue['value'];
 
 /** One value of the raw data under the name that its tool gave it, or a well-known field. */
 export interface Fact {
@@ -23,20 +21,19 @@ export interface Fact {
   readonly key: string;
   /** All names from the root, joined by `/`, without list indexes. */
   readonly path: string;
-  readonly value: Scalar;
+  readonly value: RawValue['value'];
   /** Part of the value that matched. Only for a fact that a rule found. */
   readonly words?: string;
 }
 
-/** Keys of texts that people write, in which `virus` may mean the flu. */
-export const MESSAGES: ReadonlySet<string> = new Set(
-  (
-    'subject subj objet betreff onderwerp oggetto asunto body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
-    'text texts textbody html htmlbody content corps comment'
-  ).split(' '),
-);
-const MAIL_IDS = ['messageid', 'internetmessageid'];
 const SUBJECT_KEYS = 'subject subj objet betreff onderwerp oggetto asunto'.split(' ');
+export const TEXT_KEYS = (
+  'body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
+  'text texts textbody html htmlbody content corps comment'
+).split(' ');
+/** Keys of texts that people write, in which `virus` may mean the flu. */
+export const MESSAGES: ReadonlySet<string> = new Set([...SUBJECT_KEYS, ...TEXT_KEYS]);
+const MAIL_IDS = ['messageid', 'internetmessageid'];
 const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddress'];
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
@@ -46,21 +43,16 @@ const CHARACTERS_OF_A_PIECE = 20_000;
 const CHARACTERS_OF_A_FACT = 100;
 /** Maximum different names that are compared with patterns. Tools use hundreds. Names near the root come first. */
 const MOST_NAMES = 2_000;
-const NAMES_OF_A_PIECE = 50;
+/** Cost of a new name, which is compared with patterns. */
+const CHARACTERS_OF_A_NAME = 400;
 
 /** True if only the tool writes at this place. A fact at any other place must not count in favour of an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
-export interface Known {
-  readonly fields?: IncidentFields;
-  readonly severity?: Severity;
-}
-
 export class Facts {
-  private readonly byKey = new Map<string, Fact[]>();
-  private readonly byPointer = new Map<string, Fact>();
+  private readonly byKey: ReadonlyMap<string, readonly Fact[]>;
+  private readonly byPointer: ReadonlyMap<string, Fact>;
   private readonly bySign = new Map<Sign, Fact[]>();
-  private readonly byEnding = new Map<string, Fact[]>();
   private readonly byPattern = new Map<RegExp, Fact[]>();
   readonly withInvisible: Fact[] = [];
   /** True for a mail. Names of mails count only at places of tools or in mail objects: requests may use them too. */
@@ -73,10 +65,8 @@ export class Facts {
     readonly severity: Severity | undefined,
     readonly authentication: MailAuthentication,
   ) {
-    for (const fact of all) {
-      into(this.byKey, fact.key, fact);
-      this.byPointer.set(fact.pointer, fact);
-    }
+    this.byKey = Map.groupBy(all, ({ key }) => key);
+    this.byPointer = new Map(all.map((fact) => [fact.pointer, fact]));
     this.isMail = [
       ...authentication.pointers.flatMap((pointer) => this.at(pointer) ?? []),
       ...this.named(...MAIL_IDS).filter(({ value }) => /[@<]/.test(String(value))),
@@ -85,63 +75,61 @@ export class Facts {
     ].some(({ path }) => isOwnPlace(path) || isInMail(path));
   }
 
-  static of(rawData: Readonly<Record<string, unknown>>, known?: Known): Facts {
-    return atOnce(Facts.inPieces(rawData, known));
-  }
-
   static *inPieces(
     rawData: Readonly<Record<string, unknown>>,
-    { fields = {}, severity }: Known = {},
+    { fields = {}, severity }: Partial<Pick<TriageCase, 'fields' | 'severity'>> = {},
   ): Generator<void, Facts> {
-    const beside = yield* factsIn(fieldsBeside(rawData, fields));
-    const ofFields = beside.facts.map((fact) => ({ ...fact, source: 'fields' }) as const);
-    const { facts: ofRawData, lists, isCut } = yield* factsIn(rawData);
+    const beside = yield* rawValuesInPieces(fieldsBeside(rawData, fields));
+    const ofFields = beside.values.map(
+      (value) => ({ ...factOf(value), source: 'fields' }) as const,
+    );
+    const { values, cut } = yield* rawValuesInPieces(rawData);
+    const ofRawData = values.map(factOf);
+    const lists = Map.groupBy(ofRawData, (_, at) => values[at]!.list);
+    lists.delete(undefined);
     yield;
-    const authentication = mailAuthentication({ ...fields, ...rawData });
+    const authentication = mailAuthentication([...beside.values, ...values]);
     yield;
     const all = [...ofFields, ...ofRawData];
-    const facts = new Facts(all, isCut, fields, severity, authentication);
+    const facts = new Facts(all, cut.length > 0, fields, severity, authentication);
     yield;
-    yield* facts.readInPieces(lists);
+    yield* facts.readInPieces(lists.values());
     return facts;
   }
 
-  private *readInPieces(lists: readonly (readonly Fact[])[]): Generator<void> {
+  private *readInPieces(lists: Iterable<readonly Fact[]>): Generator<void> {
+    const byName = new Map<string, readonly RegExp[]>();
     let read = 0;
     for (const fact of this.all) {
-      read += typeof fact.value === 'string' ? fact.value.length : 0;
-      read += CHARACTERS_OF_A_FACT;
+      const name = endingOf(fact);
+      if (!byName.has(name) && byName.size < MOST_NAMES) {
+        byName.set(name, patternsOf(name));
+        read += CHARACTERS_OF_A_NAME;
+      }
+      for (const pattern of byName.get(name) ?? []) into(this.byPattern, pattern, fact);
+      read += CHARACTERS_OF_A_FACT + (typeof fact.value === 'string' ? fact.value.length : 0);
       if (read > CHARACTERS_OF_A_PIECE) {
         yield;
         read = 0;
       }
-      const ending = endingOf(fact);
-      if (this.byEnding.has(ending) || this.byEnding.size < MOST_NAMES)
-        into(this.byEnding, ending, fact);
       if (typeof fact.value !== 'string') continue;
       yield* this.readSigns(fact, fact.value);
-      if (hasInvisible(fact.value)) this.withInvisible.push(fact);
+      if (INVISIBLE.test(fact.value)) this.withInvisible.push(fact);
     }
     // A command is often a list of words. A sign in the joined words counts as found in the first word.
     for (const list of lists) {
+      if (list.length < 2) continue;
       yield;
       yield* this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
-    }
-    let names = 0;
-    for (const [ending, facts] of this.byEnding) {
-      if (names++ % NAMES_OF_A_PIECE === 0) yield;
-      for (const pattern of patternsOf(ending)) {
-        for (const fact of facts) into(this.byPattern, pattern, fact);
-      }
     }
   }
 
   private *readSigns(fact: Fact, text: string): Generator<void> {
-    if (saysNothing(fact)) return;
+    if (SAYS_NOTHING.test(fact.path)) return;
     const said = wordsOf(text);
     if (text.length > CHARACTERS_OF_A_PIECE) yield;
     for (const [sign, words] of SIGNS.matchesIn(said)) {
-      if (isNameOfThing(sign, fact)) continue;
+      if (NAMES.has(sign) && NAMED_THINGS.test(fact.path)) continue;
       if (!isOnlyTold(sign, fact, this.isMail)) into(this.bySign, sign, { ...fact, words });
     }
   }
@@ -151,12 +139,7 @@ export class Facts {
   }
 
   named(...keys: readonly string[]): readonly Fact[] {
-    const found: Fact[] = [];
-    for (const key of keys) {
-      const facts = this.byKey.get(key);
-      if (facts) for (const fact of facts) found.push(fact);
-    }
-    return found;
+    return keys.flatMap((key) => this.byKey.get(key) ?? []);
   }
 
   /** Returns facts whose names match a pattern that `namePattern` registered. */
@@ -219,30 +202,11 @@ function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   else map.set(key, [fact]);
 }
 
-interface Read {
-  readonly facts: readonly Fact[];
-  readonly lists: readonly (readonly Fact[])[];
-  readonly isCut: boolean;
-}
-
-function* factsIn(root: object): Generator<void, Read> {
-  const { values, cut } = yield* rawValuesInPieces(root);
-  const facts = values.map(({ pointer, path, name, value, list }) => {
-    const last = path.slice(path.lastIndexOf('/') + 1);
-    // A stranger may have chosen this name, so it is appended to the path, which then is no place of a tool.
-    const isNamed = last === 'value' && name !== last;
-    return {
-      pointer,
-      path: isNamed ? `${path}/${name}` : path,
-      key: isNamed ? name : last,
-      value,
-      list,
-    };
-  });
-  const lists = Map.groupBy(facts, ({ list }) => list);
-  lists.delete(undefined);
-  const isLong = ({ length }: readonly Fact[]) => length > 1;
-  return { facts, lists: [...lists.values()].filter(isLong), isCut: cut.length > 0 };
+function factOf({ pointer, path, name, value }: RawValue): Fact {
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  // A stranger may have chosen this name, so it is appended to the path, which then is no place of a tool.
+  const isNamed = last === 'value' && name !== last;
+  return { pointer, path: isNamed ? `${path}/${name}` : path, key: isNamed ? name : last, value };
 }
 
 /** Signs of machines and accounts, which mails only mention. Excludes the service desk pretext of frauds in mails. */
@@ -269,14 +233,9 @@ const REPORTS_UPDATE =
 const NAMED_THINGS =
   /(?:^|\/)(?:user|username|userid|userprincipalname|displayname|owner|department|site|company|organi[sz]ation|location|host|hostname|computer|computername|device|devicename|machine|machinename|share|sharename)(?:\/name)?$/;
 
-const isNameOfThing = (sign: Sign, { path }: Fact): boolean =>
-  NAMES.has(sign) && NAMED_THINGS.test(path);
-
 /** Keys that do not describe this event: object types, attack stages of a rule, and lists that another rule reads. */
 const SAYS_NOTHING =
   /(?:^|\/)(?:odata\/type|sensitiveinformation(?:typename|\/\w+)|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata|(?:mitre)?(?:attack)?techniques?(?:\/name|name|id)?)$/;
-
-const saysNothing = ({ path }: Fact): boolean => SAYS_NOTHING.test(path);
 
 /** A tool that only suspects: its words describe what an event may be, or what attackers do. */
 const SUPPOSES =

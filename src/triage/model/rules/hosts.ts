@@ -92,7 +92,7 @@ export function registered(host: string): string {
   return labels.slice(two ? -3 : -2).join('.');
 }
 
-function kndomainsOf(facts: readonly Fact[]): ReadonlySet<string> {
+function knownDomainsOf(facts: readonly Fact[]): ReadonlySet<string> {
   const known = facts.filter(({ key }) => KNOWN_KEYS.test(key));
   const plain = known.map(({ value }) => String(value).toLowerCase().trim());
   const ofMail = hostsBy(MAIL_DOMAIN, known).map(({ name }) => name);
@@ -118,9 +118,9 @@ const LONGEST_NAME = 40;
 /** Returns hosts that imitate our domains, known domains or well-known brands: `login-acme.test` for `acme.example`. */
 export const borrowedNames = onceForEach((facts): readonly Host[] => {
   // Domains that a stranger may have written are compared last. They never exempt a host.
-  const toolsKnown = kndomainsOf(facts.all.filter(isOfTools));
+  const toolsKnown = knownDomainsOf(facts.all.filter(isOfTools));
   const toolsOwn = domainsOf(facts.ofTools(...OWN_KEYS));
-  const known = kndomainsOf(facts.all);
+  const known = knownDomainsOf(facts.all);
   const own = domainsOf(facts.named(...OWN_KEYS));
   const namesOf = (domains: ReadonlySet<string>) => new Set([...domains].map(nameOf));
   const [toolsKnownNames, knownNames] = [namesOf(toolsKnown), namesOf(known)];
@@ -135,12 +135,14 @@ export const borrowedNames = onceForEach((facts): readonly Host[] => {
     if (!known.has(domain) && knownNames.has(nameOf(domain))) return true;
     if (toolsOwn.has(domain)) return false;
     if (imitatesBrand(name, domain)) return true;
-    const labels = name
-      .split('.')
-      .filter(({ length }) => length >= LEAST_LETTERS)
-      .map((label) => ({ label, looks: seen(label) }));
-    const owned = { label: nameOf(domain), looks: seen(nameOf(domain)) };
-    return names.some((real) => resembles(owned, real) || labels.some((one) => borrows(one, real)));
+    const owned = nameOf(domain);
+    const labels = name.split('.').filter(({ length }) => length >= LEAST_LETTERS);
+    const looks = new Map([owned, ...labels].map((label) => [label, seen(label)]));
+    return names.some(
+      (real) =>
+        resembles(owned, looks.get(owned)!, real) ||
+        labels.some((label) => borrows(label, looks.get(label)!, real)),
+    );
   });
 });
 
@@ -158,22 +160,17 @@ function firstOfEach(hosts: readonly Host[]): Host[] {
 
 const nameOf = (domain: string): string => domain.split('.', 1)[0]!;
 
-interface Label {
-  readonly label: string;
-  readonly looks: string;
-}
-
 const bareHosts = (facts: Facts): readonly Host[] =>
   facts.all
     .filter(({ value }) => typeof value === 'string' && value.length < 254 && BARE_HOST.test(value))
     .map((fact) => ({ name: String(fact.value).toLowerCase(), fact }));
 
 /** True if the label adds letters to the genuine name. Honest services use the exact name in customer subdomains. */
-function borrows({ label, looks }: Label, real: string): boolean {
+function borrows(label: string, looks: string, real: string): boolean {
   return label !== real && looks.length <= real.length + LONGEST_ADDITION && looks.includes(real);
 }
 
-function resembles({ label, looks }: Label, real: string): boolean {
+function resembles(label: string, looks: string, real: string): boolean {
   const most = real.length < 7 ? 1 : 2;
   if (label === real || label[0] !== real[0] || real.length > LONGEST_NAME) return false;
   return Math.abs(looks.length - real.length) <= most && isWithin(most, looks, real);
@@ -219,24 +216,17 @@ const CARRIERS = new Set(
 );
 
 /** Converts a label to the letters that a person reads, such as one to l, zero to o, two v to w. */
-const seen = (label: string): string =>
-  label
-    .replaceAll('1', 'l')
-    .replaceAll('0', 'o')
-    .replaceAll('3', 'e')
-    .replaceAll('vv', 'w')
-    .replaceAll('rn', 'm');
+const seen = (label: string): string => label.replace(/[103]|vv|rn/g, (shape) => LOOKS[shape]!);
+const LOOKS: Readonly<Record<string, string>> = { 1: 'l', 0: 'o', 3: 'e', vv: 'w', rn: 'm' };
 
 /** True if the host imitates a brand: `micros0ft-login.test`, `microsoft-login.test`, `docusign.com.one.test`. */
 function imitatesBrand(host: string, registered: string): boolean {
   if (CARRIERS.has(registered)) return false;
   const below = host.slice(0, Math.max(0, host.length - registered.length)).split('.');
-  if (below.some((label, at) => isBrand(label) && DOMAIN_ENDS.includes(below[at + 1] ?? ''))) {
-    return true;
-  }
-  const parts = registered.split('.', 1)[0]!.split('-');
-  const baited = parts.some((part) => BAIT.has(part));
-  return parts.some((part) => (isBrand(part) ? baited : isBrand(seen(part))));
+  const isBrandSite = (label: string, at: number) =>
+    BRANDS.has(label) && DOMAIN_ENDS.includes(below[at + 1] ?? '');
+  if (below.some(isBrandSite)) return true;
+  const parts = nameOf(registered).split('-');
+  const isBaited = parts.some((part) => BAIT.has(part));
+  return parts.some((part) => (BRANDS.has(part) ? isBaited : BRANDS.has(seen(part))));
 }
-
-const isBrand = (label: string): boolean => BRANDS.has(label);

@@ -1,6 +1,9 @@
 import { cost, LINEAR } from '../../../../test/support/cost.js';
+import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import { Facts } from './facts.js';
 import { wordsOf } from './phrases.js';
+
+const factsOf = (rawData: Readonly<Record<string, unknown>>) => atOnce(Facts.inPieces(rawData));
 
 describe('the words of a text', () => {
   it('are the same for every Unicode spelling of their letters', () => {
@@ -14,7 +17,7 @@ describe('the words of a text', () => {
     'keep only a few characters of this kind on one letter, so that normalisation needs linear time: %s',
     async (_, marks) => {
       const read = (length: number) => {
-        Facts.of({ recipients: Array(100).fill(`x@a${marks.repeat(length / 160)}`) });
+        factsOf({ recipients: Array(100).fill(`x@a${marks.repeat(length / 160)}`) });
         return wordsOf(`a${marks.repeat(length)}b`);
       };
       expect(read(100_000)[0]!.length).toBeLessThan(32);

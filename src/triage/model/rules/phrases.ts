@@ -6,11 +6,6 @@ const WORDS_IN_A_GAP = 8;
 /** Mark at the end of a word in a phrase. The word then matches every word with the same beginning. */
 const OPEN_END = '*';
 
-interface Step {
-  readonly word: string;
-  readonly afterGap: boolean;
-}
-
 /** Characters that NFKC expands to whole words. They become spaces, because they would multiply the text length. */
 const WORD_SIGNS = /[\u3300-\u33ff\ufdf0-\ufdff]/g;
 const FORMAT = /\p{Cf}/gu;
@@ -35,12 +30,7 @@ export function wordsOf(text: string): readonly string[] {
   return said.match(WORD) ?? [];
 }
 
-export function hasInvisible(text: string): boolean {
-  return (
-    !PLAIN.test(text) &&
-    /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\u{e0001}-\u{e007f}]/u.test(text)
-  );
-}
+export const INVISIBLE = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\u{e0001}-\u{e007f}]/u;
 
 function hiddenIn(text: string): string[] {
   const tags = PLAIN.test(text) ? [] : (text.match(TAGS) ?? []);
@@ -59,30 +49,28 @@ function decoded(run: string): string[] {
 
 /** Finds the phrases of all signs in one pass without backtracking. More phrases do not take more time. */
 export class Lexicon<Name extends string> {
-  private readonly byStart = new Map<string, { name: Name; steps: readonly Step[] }[]>();
+  private readonly byStart = new Map<string, { name: Name; first: string; rest: string[] }[]>();
 
   constructor(phrases: Readonly<Record<Name, string>>) {
     for (const name of Object.keys(phrases) as Name[]) {
       for (const phrase of phrases[name].split('|')) {
-        for (const words of spelledOut(phrase.trim().split(/\s+/))) this.add(name, words);
+        for (const [first, ...rest] of spelledOut(phrase.trim().split(/\s+/))) {
+          const start = startOf(first!);
+          this.byStart.set(start, [
+            ...(this.byStart.get(start) ?? []),
+            { name, first: first!, rest },
+          ]);
+        }
       }
     }
-  }
-
-  private add(name: Name, words: readonly string[]): void {
-    const steps = words.flatMap((word, at) =>
-      word === GAP ? [] : [{ word, afterGap: words[at - 1] === GAP }],
-    );
-    const start = startOf(words[0]!);
-    this.byStart.set(start, [...(this.byStart.get(start) ?? []), { name, steps }]);
   }
 
   matchesIn(words: readonly string[]): ReadonlyMap<Name, string> {
     const found = new Map<Name, string>();
     words.forEach((word, at) => {
-      for (const { name, steps } of this.byStart.get(startOf(word)) ?? []) {
-        if (found.has(name) || !isWord(word, steps[0]!.word)) continue;
-        const followers = following(words, at + 1, steps.slice(1));
+      for (const { name, first, rest } of this.byStart.get(startOf(word)) ?? []) {
+        if (found.has(name) || !isWord(word, first)) continue;
+        const followers = following(words, at + 1, rest);
         if (followers) found.set(name, [word, ...followers].join(' '));
       }
     });
@@ -100,22 +88,25 @@ const spelledOut = (words: readonly string[]): readonly (readonly string[])[] =>
 /** Returns the first letters of a word. An open end must not change them. */
 const startOf = (word: string): string => word.slice(0, 3).replace(OPEN_END, '');
 
-/** Returns the words that match the steps, with a mark for each gap, or undefined if a step does not match. */
+/** Returns the words that match the rest of a phrase, with a mark for each gap, or undefined without a match. */
 function following(
   words: readonly string[],
   from: number,
-  steps: readonly Step[],
+  rest: readonly string[],
 ): readonly string[] | undefined {
   const followers: string[] = [];
   let at = from;
-  for (const { word, afterGap } of steps) {
+  let gap = 0;
+  for (const word of rest) {
     const first = at;
-    const last = at + (afterGap ? WORDS_IN_A_GAP : 0);
-    while (at <= last && !isWord(words[at], word)) at += 1;
-    if (at > last) return undefined;
-    if (at > first) followers.push('…');
-    followers.push(words[at]!);
-    at += 1;
+    if (word !== GAP) {
+      while (at <= first + gap && !isWord(words[at], word)) at += 1;
+      if (at > first + gap) return undefined;
+      if (at > first) followers.push('…');
+      followers.push(words[at]!);
+      at += 1;
+    }
+    gap = word === GAP ? WORDS_IN_A_GAP : 0;
   }
   return followers;
 }

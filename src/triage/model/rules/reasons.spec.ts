@@ -1,6 +1,6 @@
 import { readSamples } from '../../../../test/support/webhooks/samples.js';
 import { fieldsOfRawData, type IncidentFields } from '../../../incidents/incident-fields.js';
-import { extractIndicators } from '../../evidence/indicators.js';
+import { extractIndicators } from '../../../../test/support/triage/extract-indicators.js';
 import type { TriageCase } from '../triage-model.port.js';
 import { RulesModel } from './rules-model.js';
 

@@ -1,5 +1,6 @@
 import type { Classification, Severity } from '../../../incidents/incident.js';
-import { type ExtractedIndicator, extractIndicators } from '../../evidence/indicators.js';
+import { extractIndicators } from '../../../../test/support/triage/extract-indicators.js';
+import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import type { TriageCase } from '../triage-model.port.js';
 import { RulesModel } from './rules-model.js';
 

@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Classification, Evidence, Indicator } from '../../../incidents/incident.js';
+import type { Classification, Evidence } from '../../../incidents/incident.js';
 import { storable } from '../../../platform/text.js';
 import { LoopTurns } from '../../../platform/concurrency/semaphore.js';
-import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { OWN_PLACES } from '../../evidence/own-places.js';
 import {
   type Judgement,
   type ProposedVerdict,
-  type ScoredPoint,
   type TriageCase,
   TriageModel,
 } from '../triage-model.port.js';
-import { CATEGORY_WORDS, explained, reasoningOf } from './explain.js';
+import { explained, questionsOn, reasoningOf } from './explain.js';
 import { DENIALS, EXPLANATIONS, RECORDS } from './explanations.js';
 import { Facts } from './facts.js';
-import { actionsFor, lookUpsFor, missingIn, targetsIn } from './next-steps.js';
+import { actionsFor, CATEGORIES, lookUpsFor, missingIn } from './next-steps.js';
 import {
   classify,
   confidenceIn,
@@ -52,17 +50,16 @@ export class RulesModel extends TriageModel {
       model: this.configuredModel,
       prompt_hash: RULES_HASH,
       tool_calls: [],
-      points: findings.map(pointOf),
+      points: findings.map(({ rule, facts: found }) => ({
+        rule: rule.name,
+        points: rule.points,
+        pointer:
+          storable(found.find(({ source }) => source === undefined)?.pointer ?? '') || undefined,
+        explanation: explained(rule, found),
+      })),
     };
   }
 }
-
-const pointOf = ({ rule, facts }: Finding): ScoredPoint => ({
-  rule: rule.name,
-  points: rule.points,
-  pointer: storable(facts.find(({ source }) => source === undefined)?.pointer ?? '') || undefined,
-  explanation: explained(rule, facts),
-});
 
 const MOST_EVIDENCE = 12;
 
@@ -74,23 +71,24 @@ function verdictOn(
   const sums = sumsOf(findings);
   const classification = classify(sums);
   const category = categoryOf(classification, findings, facts, incidentType);
-  const lookUps = lookUpsFor(facts, incidentType, indicators);
-  const missing = missingIn(facts, incidentType, indicators);
+  const isOpen = classification === 'inconclusive';
+  const lookUps = isOpen ? lookUpsFor(facts, incidentType, indicators) : [];
+  const missing = isOpen ? missingIn(facts, incidentType, indicators) : [];
+  const questions = isOpen ? questionsOn(facts, missing, lookUps) : [];
   const telling = findings.filter(({ rule }) => rule.points < 0 === (classification === 'benign'));
   return {
     classification,
     confidence: confidenceIn(classification, sums),
     category,
-    reasoning: reasoningOf({ classification, category, findings, missing, lookUps }, facts),
-    indicators: indicators.map(indicatorOf),
-    mitre_techniques: classification === 'benign' ? [] : techniquesOf(category, telling),
+    reasoning: reasoningOf(classification, category, findings, facts, questions),
+    indicators: indicators.map(({ type, value, pointers: [found_in] }) => ({
+      type,
+      value,
+      found_in,
+    })),
+    mitre_techniques: techniquesOf(category, telling),
     evidence: evidenceOf(telling),
-    recommended_actions: actionsFor(
-      classification,
-      category,
-      targetsIn(facts, indicators),
-      lookUps,
-    ),
+    recommended_actions: actionsFor(classification, category, facts, indicators, lookUps),
   };
 }
 
@@ -108,11 +106,10 @@ function categoryOf(
     if (rule.points <= 0 || rule.category === undefined) continue;
     points.set(rule.category, (points.get(rule.category) ?? 0) + rule.points);
   }
-  const most = Math.max(...points.values());
-  const strongest = [...points].find(([, sum]) => sum === most)?.[0];
+  const [strongest] = [...points].sort(([, one], [, other]) => other - one)[0] ?? [];
   if (strongest === undefined) {
     const category = incidentType === 'suspicious_login' ? 'account_takeover' : incidentType;
-    return Object.hasOwn(CATEGORY_WORDS, category) ? category : 'unknown';
+    return Object.hasOwn(CATEGORIES, category) ? category : 'unknown';
   }
   if (strongest === 'malware' && isOfAccount(facts, incidentType)) return 'account_takeover';
   // If a sign-in came through a phishing page, the account was taken over.
@@ -140,9 +137,3 @@ function techniquesOf(category: string, findings: readonly Finding[]): string[] 
   const ofCategory = findings.filter(({ rule }) => rule.category === category);
   return [...new Set(ofCategory.flatMap(({ rule }) => rule.mitre))];
 }
-
-const indicatorOf = ({ type, value, pointers }: ExtractedIndicator): Indicator => ({
-  type,
-  value,
-  found_in: pointers[0],
-});

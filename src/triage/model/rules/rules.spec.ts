@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import type { Severity } from '../../../incidents/incident.js';
 import { fieldsOfRawData } from '../../../incidents/incident-fields.js';
+import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import type { ScoredPoint, TriageCase } from '../triage-model.port.js';
 import { type Doubt, evaluate } from './conditions.js';
 import { Facts } from './facts.js';
 import { RULES_HASH, RulesModel } from './rules-model.js';
-import { classify, findingsIn, RULES, SCALE, sumsOf } from './score.js';
+import { classify, findingsInPieces, RULES, SCALE, sumsOf } from './score.js';
 
 type RawData = Readonly<Record<string, unknown>>;
+
+const factsOf = (...given: Parameters<typeof Facts.inPieces>) => atOnce(Facts.inPieces(...given));
+const findingsIn = (facts: Facts) => atOnce(findingsInPieces(facts));
 
 const mail = (text: string, more: RawData = {}): RawData => ({
   sender: 'a@one.example',
@@ -583,7 +587,7 @@ describe('a calming fact', () => {
   it.each(['mail', 'email', 'message', 'msg', 'original', 'mail/headers', 'email/x'])(
     'is ignored below the key %j in any mail',
     async (way) => {
-      for (const attack of ATTACKS.filter((event) => Facts.of(event).isMail)) {
+      for (const attack of ATTACKS.filter((event) => factsOf(event).isMail)) {
         await expectNoMilder(attack, way.split('/'));
       }
     },
@@ -600,7 +604,7 @@ describe('a calming fact', () => {
         fc.constantFrom(...ATTACKS),
         fc.array(name, { minLength: 1, maxLength: 4 }),
         async (attack, names) => {
-          const place = Facts.of(nested(names)).all[0]!.path;
+          const place = factsOf(nested(names)).all[0]!.path;
           if (!isOwnPlace(place) && !isInMail(place)) await expectNoMilder(attack, names);
         },
       ),
@@ -618,7 +622,7 @@ describe('a calming fact', () => {
     ] as const) {
       const event = names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), own);
       const { when } = RULES.find(({ name }) => name === rule)!;
-      expect(evaluate(when, Facts.of(event))).toHaveLength(1);
+      expect(evaluate(when, factsOf(event))).toHaveLength(1);
     }
   });
 });
@@ -639,7 +643,7 @@ const WORD = 'C:\\Program Files\\Microsoft Office\\WINWORD.EXE';
 
 describe('a rule', () => {
   const holds = (name: string, event: RawData) =>
-    evaluate(RULES.find((rule) => rule.name === name)!.when, Facts.of(event)).length > 0;
+    evaluate(RULES.find((rule) => rule.name === name)!.when, factsOf(event)).length > 0;
 
   it.each<[string, RawData]>([
     ['approved_on_record', { requestURI: '/apis/rbac.authorization.k8s.io/v1/roles' }],
@@ -740,9 +744,9 @@ describe('the rules', () => {
     (name, rule) => {
       const [holds, holdsNot] = EXAMPLES[name]!;
       const severity = severityFor(holds);
-      const facts = Facts.of(holds, { severity, fields: fieldsOfRawData(holds) });
+      const facts = factsOf(holds, { severity, fields: fieldsOfRawData(holds) });
       expect(evaluate(rule.when, facts).length).toBeGreaterThan(0);
-      expect(evaluate(rule.when, Facts.of(holdsNot, { severity }))).toEqual([]);
+      expect(evaluate(rule.when, factsOf(holdsNot, { severity }))).toEqual([]);
     },
   );
 
@@ -783,7 +787,7 @@ describe('calming rules', () => {
   const verdictOn = (...parts: readonly RawData[]) => {
     const [attack, ...events] = parts;
     const severity = severityFor(attack!);
-    return classify(sumsOf(findingsIn(Facts.of({ ...attack, events }, { severity }))));
+    return classify(sumsOf(findingsIn(factsOf({ ...attack, events }, { severity }))));
   };
   const example = (name: string) => EXAMPLES[name]![0];
 
@@ -793,7 +797,7 @@ describe('calming rules', () => {
     CALMING_RULES.map((name) => [
       name,
       new Set<Doubt | undefined>(
-        findingsIn(Facts.of(example(name))).flatMap(({ rule }) => rule.calms ?? []),
+        findingsIn(factsOf(example(name))).flatMap(({ rule }) => rule.calms ?? []),
       ),
     ]),
   );
@@ -824,7 +828,7 @@ describe('calming rules', () => {
   });
 
   it.each(habits)('do not make an event benign because of one habit: %s', (habit) => {
-    const found = findingsIn(Facts.of(example(habit)));
+    const found = findingsIn(factsOf(example(habit)));
     const alone = found.filter(({ rule }) => rule.points > 0 || rule.name === habit);
     expect(classify(sumsOf(alone))).not.toBe('benign');
   });
@@ -846,7 +850,7 @@ describe('calming rules', () => {
   it('leave an event at most suspicious if all its signs are circumstances', () => {
     const odd = RULES.filter(({ isCircumstance }) => isCircumstance);
     const all = odd.map(({ name }) => example(name));
-    const found = findingsIn(Facts.of({ events: all }));
+    const found = findingsIn(factsOf({ events: all }));
     const circumstances = found.filter(({ rule }) => rule.isCircumstance);
     expect(classify(sumsOf(circumstances))).toBe('suspicious');
     expect(verdictOn(example('factor_changed'), ...all)).toBe('malicious');

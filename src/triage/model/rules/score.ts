@@ -1,5 +1,4 @@
 import type { Classification } from '../../../incidents/incident.js';
-import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import { ACCOUNT_RULES } from './account-rules.js';
 import { CALMING } from './calming-rules.js';
 import { type Doubt, evaluate, type Rule } from './conditions.js';
@@ -93,8 +92,6 @@ export function* findingsInPieces(facts: Facts): Generator<void, readonly Findin
   }
   return found.sort((one, other) => Math.abs(other.rule.points) - Math.abs(one.rule.points));
 }
-
-export const findingsIn = (facts: Facts): readonly Finding[] => atOnce(findingsInPieces(facts));
 
 /** Returns one fact per pointer: a well-known field and its place in the raw data count as one fact. */
 function firstPlaces(facts: readonly Fact[]): readonly Fact[] {

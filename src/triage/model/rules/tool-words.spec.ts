@@ -1,4 +1,4 @@
-import { extractIndicators } from '../../evidence/indicators.js';
+import { extractIndicators } from '../../../../test/support/triage/extract-indicators.js';
 import type { TriageCase } from '../triage-model.port.js';
 import { RulesModel } from './rules-model.js';
 

@@ -82,7 +82,7 @@ export class AuditController {
   @Get('verify')
   @Operation(
     'verifyAudit',
-    'Verify that the audit trail is unchanged',
+    'Check whether the audit trail was tampered with',
     'Reads all entries: one to two seconds per hundred thousand.',
   )
   @ApiAnswer(200, 'The result.', AuditVerificationDto)

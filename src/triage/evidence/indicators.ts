@@ -36,18 +36,11 @@ const LONGEST_FIELD = 1_000;
 
 type FieldType = IndicatorType | 'address' | 'none';
 
-const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
-  domain: 'address',
-  url: 'address',
-  ip: 'address',
-  host: 'host',
-  user: 'user',
-  file: 'file',
-  message_id: 'none',
-  event_id: 'none',
-  account: 'none',
-  link: 'none',
-};
+const FIELD_TYPES: readonly (readonly [FieldType, names: string])[] = [
+  ['address', 'domain url ip'],
+  ...(['host', 'user', 'file'] as const).map((name) => [name, name] as const),
+  ['none', 'message_id event_id account link'],
+];
 
 /** Extracts indicators in pieces that the caller can interrupt, because many texts take tens of milliseconds. */
 export function* indicatorsInPieces(
@@ -57,7 +50,9 @@ export function* indicatorsInPieces(
   const found = new Map<string, Spotted & { readonly pointers: Set<string> }>();
   const effort: Effort = { words: MOST_WORDS };
   const types = new Map(
-    Object.entries(FIELD_TYPES).map(([name, type]) => [fields[name]?.trim(), type]),
+    FIELD_TYPES.flatMap(([type, names]) =>
+      names.split(' ').map((name) => [fields[name]?.trim(), type] as const),
+    ),
   );
   const ofRawData = rawTexts(rawData);
   yield;

@@ -2,7 +2,7 @@ import { isOwnPlace } from './own-places.js';
 import { isText, plainName, type RawText, type RawValue } from './raw-values.js';
 
 const METHODS = ['spf', 'dkim', 'dmarc', 'compauth'] as const;
-type Method = (typeof METHODS)[number];
+export type Method = (typeof METHODS)[number];
 
 /** Results in https://www.iana.org/assignments/email-auth, and `softpass` and `bestguesspass` of Microsoft. */
 const RESULTS = [

@@ -1,5 +1,5 @@
-import type { AuthenticationResult } from '../../evidence/mail-authentication.js';
-import { MESSAGES, type Fact, type Facts, isOfTools, type Method, namePattern } from './facts.js';
+import type { AuthenticationResult, Method } from '../../evidence/mail-authentication.js';
+import { MESSAGES, type Fact, type Facts, isOfTools, namePattern } from './facts.js';
 import { wordsOf } from './phrases.js';
 import { type Sign, SIGNS } from './signs.js';
 
@@ -103,7 +103,6 @@ export const check = (method: Method, ...ends: readonly AuthenticationResult[]):
 const named = (names: string | RegExp) =>
   typeof names === 'string' ? words(names) : namePattern(names);
 export const reads = (names: string | RegExp, is: Test): Condition => ({ of: named(names), is });
-/** Like `reads`, but only for values that a tool writes. */
 export const byTool = (names: string | RegExp, is: Test): Condition => ({
   ...{ of: named(names), is, by: 'tool' },
 });

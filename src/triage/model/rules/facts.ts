@@ -6,6 +6,7 @@ import {
   type AuthenticationResult,
   type MailAuthentication,
   mailAuthentication,
+  type Method,
 } from '../../evidence/mail-authentication.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import { INVISIBLE, wordsOf } from './phrases.js';
@@ -35,8 +36,6 @@ export const TEXT_KEYS = (
 export const MESSAGES: ReadonlySet<string> = new Set([...SUBJECT_KEYS, ...TEXT_KEYS]);
 const MAIL_IDS = ['messageid', 'internetmessageid'];
 const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddress'];
-
-export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
 const CHARACTERS_OF_A_PIECE = 20_000;
 /** Cost of the name of a fact, in characters that can be read in the same time. */
@@ -250,7 +249,8 @@ const TOLD_KEYS =
 
 /** True if a text mentions an attack but is no trace of one: prose in a mail, or the title of an announcement. */
 function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {
-  if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;
+  const isProse = MESSAGES.has(key) || /(?:^|\/)body\/(?:html|plain)$/.test(path);
+  if (isMail && OF_MACHINES.has(sign) && isProse && !OF_FILES.test(path)) return true;
   const text = String(value).slice(0, 200);
   if (!isMail && TOLD_KEYS.test(key) && SUPPOSED.has(sign) && SUPPOSES.test(text)) return true;
   if (sign === 'grave_word' && key.endsWith('description') && SUPPOSES.test(text)) return true;
@@ -262,6 +262,3 @@ function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): bo
 /** Keys for contents and acts of a file. They are not prose, even if a mail delivered the file. */
 const OF_FILES =
   /(?:^|\/)(?:attachments?|files?|extracted\w*|sandbox\w*|behaviou?rs?|process\w*|macros?|scripts?)\//;
-
-const isProse = (key: string, path: string): boolean =>
-  !OF_FILES.test(path) && (MESSAGES.has(key) || /(?:^|\/)body\/(?:html|plain)$/.test(path));

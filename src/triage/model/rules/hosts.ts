@@ -75,12 +75,11 @@ export const replyDomains = onceForEach((facts): readonly Host[] =>
 
 /** Returns the texts with too many hosts. If the event has too many hosts, also returns the last text that was read. */
 export function flooded(facts: Facts): readonly Fact[] {
-  const counts = new Map<Fact, number>();
   const found = [linkedHosts(facts), senderDomains(facts)];
-  for (const { fact } of found.flat()) counts.set(fact, (counts.get(fact) ?? 0) + 1);
+  const byFact = Map.groupBy(found.flat(), ({ fact }) => fact);
   const last = found.filter(({ length }) => length >= MOST_IN_AN_EVENT);
   return [
-    ...[...counts].filter(([, count]) => count >= MOST_IN_A_TEXT).map(([fact]) => fact),
+    ...[...byFact].filter(([, { length }]) => length >= MOST_IN_A_TEXT).map(([fact]) => fact),
     ...last.map((hosts) => hosts.at(-1)!.fact),
   ];
 }

@@ -1,4 +1,4 @@
-// SQL: runs changes that return values of the changed row, and deletes old rows.
+// SQL: changes rows and returns their values, and deletes old rows.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, Raw } from 'typeorm';
 import { AuditLog } from '../audit/audit-log.js';

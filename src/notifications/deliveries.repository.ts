@@ -48,8 +48,7 @@ const statement =
   });
 
 /**
- * Columns of a Delivery. If two columns have the same name, the last one is used: `attempts` are the attempts of the
- * work.
+ * Columns of a Delivery. If two columns have the same name, the later column wins. So `attempts` are those of the work.
  */
 const deliveryColumns = (row: string): string => {
   const ofWork = (expression: string) =>
@@ -145,7 +144,7 @@ const LOCK = statement('lock')`
     select from work where kind = '${NOTIFICATION.name}' and ref = any($1::uuid[]) order by id for update`;
 
 /**
- * Excludes a delivery that was redelivered since the claim, because the message of its carrier no longer contains it.
+ * Excludes each delivery that was redelivered since the claim: the message that was sent does not contain it.
  */
 const END = statement('end')`
     update notification_deliveries delivery

@@ -89,7 +89,7 @@ describe('an approval', () => {
     });
   });
 
-  it('requires the level of the request even if the level would be lower now', async () => {
+  it('requires the level that was set with the request, even if a new request would need a lower level', async () => {
     const { analyst, senior } = world.clients;
     const incidentId = await world.incident({ severity: 'critical' });
     const id = await wait('revoke_sessions', incidentId);

@@ -151,8 +151,8 @@ describe('Authority that ended between the guard and the transaction', () => {
 });
 
 /**
- * Freezes the credential as the guards see it. So later changes seem to happen between the guard and the transaction of
- * each request. The test restores the mocks.
+ * Lets the guards see the present credential also after it changes, as if it changed between the guard and the
+ * transaction of a request. The test restores the mocks.
  */
 async function asTheGuardSaw(app: TestApp, kind: Credential['kind'], token: string) {
   const credentials = app.nest.get(Credentials);

@@ -170,7 +170,7 @@ describe('a playbook run whose connector only computes results', () => {
 
   const anAddress = () => ({ parameters: { ip: `203.0.113.${(targets += 1)}` } });
   const aSender = () => ({ parameters: { sender: `s-${(targets += 1)}@example.net` } });
-  it('runs, skips and fails its steps as with a vendor', async () => {
+  it('runs, skips and fails its steps like a run that calls a vendor', async () => {
     const playbook = await world.playbook([
       step('look', 'lookup_ip', anAddress()),
       step('never', 'block_ip', { condition: '!steps.look.result.success' }),

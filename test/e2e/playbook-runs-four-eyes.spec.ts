@@ -102,7 +102,7 @@ describe('playbook runs under four eyes', () => {
       const { client: other } = await makeKey(app, 'manager');
       expect((await world.approve(id, other)).body.data).toMatchObject({ status: 'completed' });
       const { database } = world.actions;
-      // Waits until all runs have ended, because a run that continues stores its step again.
+      // Waits until all runs have ended, because an unfinished run stores its step again.
       await eventually(
         () => database.query('select from playbook_runs where completed_at is null'),
         (open) => open.length === 0,

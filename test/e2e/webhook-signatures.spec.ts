@@ -268,7 +268,7 @@ describe('A webhook request', () => {
     });
   });
 
-  it('counts against its address if it is rejected for any reason', async () => {
+  it('counts against the address of its sender, whatever the reason of the rejection is', async () => {
     for (let sent = 0; sent < 30; sent += 1) {
       expect((await send('nobody', {}, {})).status).toBe(404);
       expect((await send('body', {}, forged())).status).toBe(401);

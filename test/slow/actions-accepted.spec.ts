@@ -164,7 +164,7 @@ describe('an action that its vendor has accepted but not finished', () => {
     },
   );
 
-  it('ends without a query if the query has waited longer than the lease', async () => {
+  it('ends without asking the vendor if its turn to ask comes after the end of the lease', async () => {
     vendor.present = { kind: 'done', message: 'It is blocked.' };
     const state = { sent_to: 'slow', asked_since: Date.now() - 61_000 };
     const id = await insertAction(world.database, { connectorId: 'slow', work: 'accepted', state });

@@ -50,7 +50,7 @@ describe('Costly bodies', () => {
     await registerSource(admin, { source: TRIAGED, ...token, auto_triage: true });
   });
 
-  /** Returns the maximum memory of the process so far. More costly bodies come in later tests. */
+  /** Returns the peak memory of the process so far. It never falls, so tests with more costly bodies come later. */
   function peakMb(): number {
     const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
     return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1_024;

@@ -37,7 +37,7 @@ const KIND = 'action';
 export const MOST_PER_CONNECTOR = 8;
 /** Maximum duration of a request beyond the time that it waits for its action. */
 const GRACE_MS = 5_000;
-/** Pause before a repeated attempt, if the database or an expired permit stopped the attempt. */
+/** Pause before the next attempt, if the database or an expired permit stopped the previous attempt. */
 const STOPPED_MS = 500;
 /** Time limit of an attempt beyond its call: for questions about the outcome, and for statements. */
 const TIME_BESIDE_CALL_MS = 2 * QUESTION_MS;

@@ -199,7 +199,7 @@ describe('a connector to Microsoft Graph', () => {
       expect(mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
     });
 
-    it('refuses if the mailboxes contain mails of several senders with the Message-ID', async () => {
+    it('refuses if mails with the Message-ID come from several senders', async () => {
       const bob = 'bob@example.com';
       const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', bob, 'b@example.com')];
       const call = { recipient: `${MAILBOX}, ${bob}` };

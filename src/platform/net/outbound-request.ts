@@ -10,7 +10,7 @@ export interface OutboundRequest {
   /** The request must be repeatable: it is sent again if the server has closed the reused connection. */
   readonly reusesConnection?: true;
   readonly signal?: AbortSignal;
-  /** A target of the operator may be in any private network, but must not be a cloud metadata address. */
+  /** A target from the settings may be in any private network, but must not be a cloud metadata address. */
   readonly operatorsTarget?: boolean;
   /** Sends the trace header, which reveals related requests. Only for vendors that the site has connected. */
   readonly handsOnTrace?: boolean;

@@ -12,7 +12,7 @@ export interface LaneRequest {
   readonly leaseMs: number;
   /** A lane takes over only one expired claim at a time, so that work that kills the process fails alone. */
   readonly takesLapsed: boolean;
-  /** For each urgency, the time before which no ready work waits. The index scan begins at this time, to skip removed rows. */
+  /** For each urgency, a lower bound of the times of ready work. The index scan begins there, to skip removed rows. */
   readonly since: readonly (Date | undefined)[];
 }
 

@@ -60,7 +60,7 @@ describe('stepsUnderVerdict', () => {
     expect(under(before, step('asks', ASKS), after, stopping(last))).toEqual(['asks']);
   });
 
-  it('returns all steps after a step that can end the run and depends on the verdict through another step', () => {
+  it('returns all later steps if a step can end the run and depends on the verdict through another step', () => {
     const reads = stopping(step('reads', 'steps.asks.result.success'));
     expect(under(step('asks', ASKS), step('apart'), reads, step('after'))).toEqual([
       'asks',

@@ -139,7 +139,7 @@ describe('the shipped playbooks', () => {
     }
   });
 
-  it('quarantine a suspicious mail, and block only the sender of a malicious mail', () => {
+  it('quarantine a suspicious mail, and block its sender only if the mail is malicious', () => {
     const phishing = named('phishing-response');
     expect(decisionsOf(phishing, MAIL, 'suspicious')).toMatchObject({
       quarantine: 'run',

@@ -187,7 +187,7 @@ describe('mailAuthentication', () => {
     });
   });
 
-  it('never attributes a value in the headers of a mail to the gateway', () => {
+  it('never treats a value from the headers of a mail as a result of the gateway', () => {
     const forged = { dmarc: 'pass', 'X-Auth': 'x', spf: 'pass' };
     for (const headers of [forged, [{ name: 'dmarc', value: 'pass' }]]) {
       expect(mailAuthentication({ headers }).dmarc).toMatchObject({ said_by: 'header' });

@@ -172,7 +172,7 @@ describe('typeOf', () => {
     expect(of([])).toBe('phishing');
   });
 
-  it('given a format → uses only words that the format knows, also as parts of a path', () => {
+  it('given a format → uses only words that the format knows, even if they are parts of a path', () => {
     const types = new Map([['exfiltration', 'data_exfiltration']]);
     const of = (word: string) => typeOf({ words: [word], types, usualType: 'other' }, {});
     expect(of('Effects/Exfiltration')).toBe('data_exfiltration');

@@ -430,7 +430,7 @@ describe('the signature of a webhook request', () => {
   describe('by a token', () => {
     const at = (headers: Headers, secret = SECRET) => judge({ scheme: 'token', headers, secret });
 
-    it('is the secret in one of two headers', () => {
+    it('is valid if either of two headers contains the secret', () => {
       expect(at({ 'X-Webhook-Token': SECRET })).toBe('valid');
       for (const word of ['Bearer', 'bearer', 'BEARER ']) {
         expect(at({ Authorization: `${word} ${SECRET}` })).toBe('valid');

@@ -236,7 +236,7 @@ function excerptOf({ excerpt = {} }: Scene, { headers, body, text }: Answer): un
   return { data: data.filter(({ name }) => items.includes(name)) };
 }
 
-/** First line of each kind that the pattern finds. */
+/** For each kind, the first line that matches the pattern. */
 function linesOf(text: string, pattern: RegExp): string {
   const found = new Map<string, string>();
   for (const line of text.split('\n')) {

@@ -461,7 +461,7 @@ describe('rules on attacks that look like log lines', () => {
     }
   });
 
-  it('call it benign with lower confidence if only one fact shows the purpose', async () => {
+  it('call an event benign with lower confidence if only one fact shows its purpose', async () => {
     const update = { eventType: 'user.session.end', severity: 'INFO', user: 'ann', ip: '10.1.2.3' };
     const one = await judge(update, 'low');
     expect(one).toMatchObject({ classification: 'benign', confidence: 0.8 });

@@ -787,8 +787,8 @@ const of = (...doubts: readonly Doubt[]): readonly string[] =>
   RULES.filter(({ doubt }) => doubt && doubts.includes(doubt)).map(({ name }) => name);
 
 /**
- * Signs that a calming fact may fully explain. The owners of the machines ordered them (lures of an exercise, requests
- * of their own scanner), or a person has dismissed them in the tool.
+ * For each calming fact, the signs that it explains completely. The owners of the machines caused these signs, such as
+ * lures of an exercise and requests of their own scanner, or a person dismissed the signs in the tool.
  */
 const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
   simulation_on_file: of('sender', 'lure', 'rating'),
